@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -176,19 +176,17 @@ class Body:
         if basis is not None:
             if modes is not None or loaded:
                 raise InputError("give a basis, or modes=… with loaded=…, not both")
-            return replace(
-                self.combined(self._completed(basis)),
-                construction=self.construction and self.construction.then("reduced", basis),
-            )
-        if isinstance(loaded, str):
-            raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
-        ports = [self.port(name) for name in loaded]
-        loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
-        basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
-        options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
-        return replace(
-            self.combined(basis), construction=self.construction and self.construction.then("reduced", **options)
-        )
+            found = self._completed(basis)
+            options: dict[str, Any] = {"basis": basis}
+        else:
+            if isinstance(loaded, str):
+                raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
+            ports = [self.port(name) for name in loaded]
+            loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
+            found = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
+            options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
+        construction = self.construction and self.construction.then("reduced", **options)
+        return replace(self.combined(found), construction=construction)
 
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with the companions that let it shorten as it bends."""

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam, radius
 from phloat.bodies.beams.fields import Frame, conditions
-from phloat.bodies.beams.section import Section
+from phloat.bodies.beams.section import Section, Shaped
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
@@ -365,7 +365,7 @@ def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
 
 def _extent(section: Section) -> tuple[float, float]:
     """Half the height along y and the width along z; of a section by numbers, of the rectangle with its moments."""
-    if section.shaped:
+    if isinstance(section, Shaped):
         y, z = np.abs(section.rim()).max(axis=0)
         return float(y), float(z)
     I, I_y, _ = section.moments

@@ -20,7 +20,7 @@ from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.construction import Construction
 from phloat.bodies.damping import with_damping
-from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
+from phloat.bodies.inertia import Inertia, rigid_sections, six_arrays
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown, whole_number
@@ -334,7 +334,7 @@ def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:
 
 def _sections(
     beam: Beam, fields: BeamFields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
-) -> Sections:
+) -> Inertia:
     """Rotary inertia of whole sections; without it in bending only ρI_p about x, for spin and twist alike (else M is singular)."""
     given = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]
     *moments, product = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), given)

@@ -3,13 +3,13 @@ fields, elements and sparse products again.
 
     six arrays, rotary inertia, C⁻¹  =  Σ_q number(q) · products of shape functions,   number = ρA, ρI, EA, EI … at the points q
 
-In a beam λ times as long each coordinate has its power of λ. All of it is exact: what comes out is what `discretise` makes, to
-round-off.
+In a beam λ times as long each coordinate has its power of λ (`BeamFields.powers`). All of it is exact: what comes out is what
+`discretise` makes, to round-off.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,31 +26,43 @@ from phloat.bodies.shape import Selected, Shape
 from phloat.bodies.strain import Elastic, Quadratic
 from phloat.fem.interval import gauss
 
+CURVATURES = (
+    "T",
+    "M_y",
+    "M_z",
+)  # stresses whose strains, integrated over an element, have one power of its length less
 
-@dataclass(frozen=True, eq=False)
+
 class UnitArrays:
     """Shape functions at the quadrature points x of a beam, or of one piece of a split beam, in space or in the plane xy."""
 
-    body: Body
-    piece: int  # of a split beam, or -1
-    beam: Beam
-    shape: BeamShape
-    in_plane: Selected | None
-    x: np.ndarray
-    w: np.ndarray
-    points: np.ndarray  # x, then lumped masses
-    Phi: np.ndarray  # (x y z, points, n)
-    turn: np.ndarray  # (x y z, quadrature points, n)
-    power: np.ndarray  # of λ in every column of Φ
-    W: tuple[tuple[SparsePattern, ...], ...]  # where W_ab and M_s may have entries
-    M_s: SparsePattern
-    local: dict[
-        str, np.ndarray
-    ]  # N⁻¹ times the stress functions of each element at its own points, (elements, points, size)
-    C: SparsePattern
-    twice: Body  # the same body from a beam twice as long
-    wound: np.ndarray  # entries of Q that belong to twist
-    winding: np.ndarray  # and their values per I_p/A at a point
+    def __init__(self, body: Body, beam: Beam, shape: BeamShape, in_plane: Selected | None, piece: int):
+        self.body, self.beam, self.shape, self.in_plane, self.piece = body, beam, shape, in_plane, piece
+        fields, Q = shape.fields, body.elastic.Q
+        columns = shape.keep if in_plane is None else shape.keep[in_plane.keep]
+        self.x, self.w = x, w = gauss(fields.nodes)
+        self.points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
+        self.power = fields.powers[columns]
+        self.Phi = _dense(fields.displacement(self.points), columns)  # (x y z, points, n)
+        self.turn = _dense(fields.turning(x), columns)  # (x y z, quadrature points, n)
+
+        # where W_ab, M_s and C may have entries
+        moved, turned, T = np.abs(self.Phi), np.abs(self.turn), np.einsum("abdecc->abde", np.abs(turned_moments()))
+        gram = turned.transpose(0, 2, 1)[:, None] @ turned
+        there = moved.transpose(0, 2, 1)[:, None] @ moved + np.einsum("abde,dekl->abkl", T, gram)
+        self.W = [[SparsePattern.of(part > 0.0) for part in row] for row in there]
+        self.M_s = SparsePattern.of(np.einsum("ddkl->kl", gram) > 0.0)
+        self.local = {name: _scaled_tests(fields, name, x, w) for name in body.elastic.stresses}
+        blocks = [np.ones((one.shape[2],) * 2) for one in self.local.values() for _ in one]
+        self.C = SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0))
+
+        # entries of Q that belong to twist, and their values ∫ τ θ'θ' per I_p/A at every point
+        space = fields.stress_spaces["N"][0]
+        (slope,) = _dense([fields.of("theta_x", x, 1)], columns)
+        (force,) = _dense([space.at(x)], np.arange(space.size))
+        self.wound = np.flatnonzero(slope.any(axis=0)[Q.row])
+        winding = force[:, Q.strain[self.wound]] * slope[:, Q.row[self.wound]] * slope[:, Q.column[self.wound]]
+        self.winding = (w[:, None] * winding).T
 
     def __call__(self, recipe: Any) -> Body | None:
         """The body with the numbers of another recipe, a beam or a split beam; None if more than numbers differs."""
@@ -103,26 +115,28 @@ class UnitArrays:
             J0=np.diag(moments.sum() - moments + [0.0, second, second]),
             S=heavy.sum(axis=1),
             X=X,
-            W_ab=tuple(
-                tuple(pattern.filled(w[pattern.places]) for pattern, w in zip(*rows, strict=True))
-                for rows in zip(self.W, W, strict=True)
-            ),
+            W_ab=tuple(tuple(self.W[a][b].filled(W[a, b][self.W[a][b].places]) for b in range(3)) for a in range(3)),
             M_s=self.M_s.filled(M_s[self.M_s.places]),
         )
 
     def _elastic(
         self, beam: Beam, number: dict[str, np.ndarray], scale: float, inertia: Inertia, ports: dict[str, Port]
     ) -> Elastic:
-        old, twice = self.body.elastic, self.twice.elastic
-        blocks = []
+        old, blocks = self.body.elastic, []
         for name, local in self.local.items():
             weight = (self.w * number[STIFFNESSES[name]] / scale).reshape(local.shape[:2])
             blocks.append(np.linalg.inv(local.transpose(0, 2, 1) @ (weight[..., None] * local)).ravel())
         D, Q, value = old.D, old.Q, old.Q.value.copy()
         value[self.wound] = self.winding @ radius(number)
         if scale != 1.0:
-            D = SparsePattern(old.D).filled(old.D.data * scale ** _power(old.D.data, twice.D.data))
-            value *= scale ** _power(Q.value, twice.Q.value)
+            of_stress = [
+                np.full(size, -1.0 if name in CURVATURES else 0.0) for name, (size,) in old.stresses.shapes.items()
+            ]
+            entries = D.tocoo()
+            power = np.concatenate(of_stress)[entries.row] + self.power[entries.col]
+            D = SparsePattern(D).filled(D.data * scale**power)
+            value *= scale ** (self.power[Q.row] + self.power[Q.column] - 1.0)
+            value[self.wound] /= scale**2
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
         C = self.C.filled(np.concatenate([np.zeros(0), *blocks]))
         return with_damping(Elastic(C, D, Q, zero_matrix(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
@@ -130,14 +144,8 @@ class UnitArrays:
     def _ports(self, scale: float) -> dict[str, Port]:
         if scale == 1.0:
             return dict(self.body.ports)
-        out = {}
-        for name, port in self.body.ports.items():
-            Phi, Psi = (
-                a * scale ** _power(a, b)
-                for a, b in ((port.Phi, self.twice.ports[name].Phi), (port.Psi, self.twice.ports[name].Psi))
-            )
-            out[name] = Port(scale * port.x, Phi, Psi)
-        return out
+        by = scale**self.power
+        return {n: Port(scale * p.x, p.Phi * by, p.Psi * (by / scale)) for n, p in self.body.ports.items()}
 
 
 def _same(old: Beam, new: Beam) -> bool:
@@ -165,78 +173,15 @@ def unit_arrays(body: Body) -> UnitArrays | None:
     beam = body.recipe
     if not isinstance(shape, BeamShape) or not isinstance(beam, Beam) or body.construction is None:
         return None
-    fields = shape.fields
-    columns = shape.keep if in_plane is None else shape.keep[in_plane.keep]
-    x, w = gauss(fields.nodes)
-    if has_skew_sections(beam.numbers(x)):
+    if has_skew_sections(beam.numbers(gauss(shape.fields.nodes)[0])):
         return None
     pieces = [step.arguments[0] for step in body.construction.steps if step.method == "piece"]
-    points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
-    Phi, turn = _dense(fields.displacement(points), columns), _dense(fields.turning(x), columns)
-    moved, turned, T = np.abs(Phi), np.abs(turn), np.einsum("abdecc->abde", np.abs(turned_moments()))
-    gram = turned.transpose(0, 2, 1)[:, None] @ turned
-    there = moved.transpose(0, 2, 1)[:, None] @ moved + np.einsum("abde,dekl->abkl", T, gram)
-    wound, winding = _windings(body, fields, columns, x, w)
-    local = {name: _scaled_tests(fields, name, x, w) for name in body.elastic.stresses}
-    blocks = [np.ones((one.shape[2],) * 2) for one in local.values() for _ in one]
-    recipe: Any = body.construction.recipe
-    beam_of: Any = recipe.beam if isinstance(recipe, Split) else recipe
-    longer = replace(beam_of, length=2.0 * beam_of.length)
-    return UnitArrays(
-        body=body,
-        piece=pieces[0] if pieces else -1,
-        beam=beam,
-        shape=shape,
-        in_plane=in_plane,
-        x=x,
-        w=w,
-        points=points,
-        Phi=Phi,
-        turn=turn,
-        power=_powers(fields, points, columns, Phi, turn),
-        W=tuple(tuple(SparsePattern.of(w > 0.0) for w in row) for row in there),
-        M_s=SparsePattern.of(np.einsum("ddkl->kl", gram) > 0.0),
-        local=local,
-        C=SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0)),
-        twice=body.construction.repeat(replace(recipe, beam=longer) if isinstance(recipe, Split) else longer),
-        wound=wound,
-        winding=winding,
-    )
+    return UnitArrays(body, beam, shape, in_plane, pieces[0] if pieces else -1)
 
 
 def _dense(rows: list[Any], columns: np.ndarray) -> np.ndarray:
     """(x, y, z; points; coordinates)."""
     return np.array([(row if isinstance(row, np.ndarray) else row.toarray())[:, columns] for row in rows])
-
-
-def _powers(
-    fields: BeamFields, points: np.ndarray, columns: np.ndarray, Phi: np.ndarray, turn: np.ndarray
-) -> np.ndarray:
-    """The power of λ in every column of Φ: from Φ, or, where that is zero, from the rotations, which have one less."""
-    twice = BeamFields(2.0 * fields.nodes, fields.theory, fields.torsion)
-    moved = _power(Phi, _dense(twice.displacement(2.0 * points), columns)).max(axis=(0, 1))
-    at = 2.0 * gauss(fields.nodes)[0]
-    turned = _power(turn, _dense(twice.turning(at), columns)).max(axis=(0, 1), initial=-9.0)
-    return np.where(Phi.any(axis=(0, 1)), moved, turned + 1.0)
-
-
-def _power(once: np.ndarray, twice: np.ndarray) -> np.ndarray:
-    """The power of λ in entries of a beam, from those of one twice as long; 0 for zero entries."""
-    there = (once != 0.0) & (twice != 0.0)
-    ratio = np.divide(twice, once, out=np.ones_like(once), where=there)
-    return np.round(np.log2(ratio))
-
-
-def _windings(
-    body: Body, fields: BeamFields, columns: np.ndarray, x: np.ndarray, w: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Entries of Q that belong to twist, and their values ∫ τ θ'θ' per I_p/A at every point."""
-    Q, space = body.elastic.Q, fields.stress_spaces["N"][0]
-    (slope,) = _dense([fields.of("theta_x", x, 1)], columns)
-    (force,) = _dense([space.at(x)], np.arange(space.size))
-    wound = np.flatnonzero(slope.any(axis=0)[Q.row])
-    winding = w[:, None] * force[:, Q.strain[wound]] * slope[:, Q.row[wound]] * slope[:, Q.column[wound]]
-    return wound, winding.T
 
 
 def _scaled_tests(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> np.ndarray:

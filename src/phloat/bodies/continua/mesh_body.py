@@ -18,7 +18,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix
 from phloat.bodies.body import Recipe
-from phloat.bodies.inertia import Sections
+from phloat.bodies.inertia import Inertia
 from phloat.bodies.material import Damping
 from phloat.bodies.shape import Shape
 from phloat.errors import CoarsePatchWarning, InputError, finite, positive, unknown
@@ -121,7 +121,7 @@ class MeshBody:
 
     recipe: Recipe
     samples: MassSamples
-    sections: Sections | None
+    sections: Inertia | None
     M: Matrix
     K: Matrix | None
     make_strains: Callable[[], Strains]

@@ -18,7 +18,7 @@ from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.interfaces import PORTS, Place, option
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_error
-from phloat.bodies.inertia import Sections, rigid_sections
+from phloat.bodies.inertia import Inertia, rigid_sections
 from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.fields import PlateFields
@@ -277,7 +277,7 @@ def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
     return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
 
 
-def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Sections | None]:
+def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Inertia | None]:
     """Mass at quadrature points, and rotary inertia where the theory has it."""
     points = fields.cells.quadrature(fields.rules["mass"])
     through = plate.section.through(points.x)

@@ -13,7 +13,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.bodies.continua.interfaces import rigid_shift
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace
-from phloat.bodies.inertia import Sections, coupling
+from phloat.bodies.inertia import Inertia, coupling
 from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError, finite, unknown
 
@@ -217,7 +217,7 @@ class NodalMass(NamedTuple):
     """Samples and constant remainder; `kind` says how the masses were found: "consistent", "lumped" or "given"."""
 
     samples: MassSamples
-    sections: Sections | None
+    sections: Inertia | None
     kind: str
 
 
@@ -244,7 +244,8 @@ def nodal_mass(
     half = np.zeros_like(X)
     for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):
         half[a, b], half[b, a] = 0.5 * c[k], -0.5 * c[k]
-    return NodalMass(samples, Sections(J0, half, ((csr(M.shape),) * 3,) * 3, rest), kind)
+    none = csr(M.shape)
+    return NodalMass(samples, Inertia(0.0, np.zeros(3), J0, np.zeros_like(c), half, ((none,) * 3,) * 3, rest), kind)
 
 
 def _masses(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as la
@@ -44,7 +44,7 @@ from phloat.bodies.superelements.matrix_files import (
     matched,
     node_table,
     places_of,
-    read_named,
+    read_matrix,
     row_table,
     to_matrix,
 )
@@ -99,16 +99,14 @@ class Superelement:
         *,
         dofs: object = None,
         R: object = None,
-        damping: Damping = Rayleigh(),
         masses: object = None,
-        frame: str | None = None,
-        modes: int = 10,
-        mean: Sequence[str] = (),
-        inertial: bool = True,
+        mean: str | Sequence[str] = (),
+        **options: Any,
     ) -> Superelement:
         """From SciPy or NumPy matrices in SI units, nodes (nodes, 3) and {interface: node numbers, counted from 0}.
 
-        Without `dofs` the rows are x, y, z of node 0, then of node 1…, or x, y, z and three rotations of each.
+        Without `dofs` the rows are x, y, z of node 0, then of node 1…, or x, y, z and three rotations of each. Options are the
+        fields damping, frame, modes and inertial.
         """
         points = finite("nodes", nodes, (len(np.atleast_1d(np.asarray(nodes))), 3))
         mass, stiff = to_matrix("M", M), to_matrix("K", K)
@@ -122,12 +120,9 @@ class Superelement:
             interface_nodes(interfaces, table, len(points)),
             table,
             R=None if R is None else to_matrix("R", R, mass.shape[0]),
-            damping=damping,
             masses=None if masses is None else finite("masses", masses, (len(points),)),
-            frame=frame,
-            modes=modes,
             mean=(mean,) if isinstance(mean, str) else tuple(mean),
-            inertial=inertial,
+            **options,
         )
 
     @classmethod
@@ -139,21 +134,18 @@ class Superelement:
         interfaces: Mapping[str, str | Sequence[int]],
         *,
         units: tuple[float, float] = (1.0, 1.0),
-        damping: Damping = Rayleigh(),
-        frame: str | None = None,
-        modes: int = 10,
-        mean: Sequence[str] = (),
-        inertial: bool = True,
+        **options: Any,
     ) -> Superelement:
         """From the text files of CalculiX, Abaqus or Nastran, or Matrix Market files: `matrix_files` says which forms are read.
 
         Nodes come from `*NODE`, `GRID` or a table (`fem.decks`). Interfaces list the numbers that nodes have in the files, or
         name a set of the nodes' file. Where a file holds several matrices, write (file, name); alone, the one that begins with
         K and the one that begins with M are taken. `units` are those of length and mass in the files, in metres and kilograms:
-        (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers.
+        (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers. Options are
+        those of `from_matrices`.
         """
         there = read_nodes(nodes)
-        M, K, labels = matched(read_named(mass, "M"), read_named(stiffness, "K"))
+        M, K, labels = matched(read_matrix(mass, "M"), read_matrix(stiffness, "K"))
         order = np.argsort(there.numbers)
         place = {int(there.numbers[k]): i for i, k in enumerate(order)}
         points = there.points[order]
@@ -178,11 +170,7 @@ class Superelement:
             length * points,
             {name: places_of(name, chosen, place) for name, chosen in sets.items()},
             dofs=table,
-            damping=damping,
-            frame=frame,
-            modes=modes,
-            mean=mean,
-            inertial=inertial,
+            **options,
         )
 
     @one_thread()
