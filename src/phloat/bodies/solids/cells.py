@@ -6,7 +6,7 @@ Cσ = w A⁻¹σ,   D q = w ε(u),   so σ are the stresses themselves and DᵀC
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -25,7 +25,6 @@ from phloat.fem.cells import FACET, Reference, rule
 from phloat.fem.mesh import Mesh
 
 AXES = "xyz"
-Thickness = Callable[[np.ndarray], np.ndarray]  # at points (…, dim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +37,12 @@ class MaterialPart:
     whole: np.ndarray | None = None
 
 
-def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: Thickness | None) -> Continuum:
+def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Continuum:
     """The free body."""
     cells = ElasticCells.of(mesh)
     d, count = cells.dim, len(mesh.points)
     at_mass, at_stress = (
-        np.ones((1, 1)) if thickness is None else thickness(cells.at(points))
-        for points, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
+        recipe.thickness_at(cells.at(points)) for points, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
     )
     density = np.zeros((len(cells.nodes), 1))
     for part in parts:
