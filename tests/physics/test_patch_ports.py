@@ -8,7 +8,7 @@ import pytest
 from messages import raises, warns
 
 import phloat as ph
-from phloat.bodies.continua.interfaces import interfaces
+from phloat.bodies.continua.mesh_body import interfaces
 from phloat.bodies.point_ports import compliance, point_port
 
 alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -138,6 +139,22 @@ def _strains_along(axes: np.ndarray) -> np.ndarray:
             both = axes[c, a] * axes[d, b] + axes[d, a] * axes[c, b]  # of one tensor shear = half the engineering one
             T[k, l] = 0.5 * both if a == b else both
     return T
+
+
+Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]
+
+
+def thickness_at(thickness: Thickness, x: np.ndarray) -> np.ndarray:
+    """A thickness, a number or a function of x and y, at points (…, 2 or 3). Raises InputError unless it is positive there."""
+    shape = x.shape[:-1]
+    h = np.asarray(thickness(x[..., 0], x[..., 1]) if callable(thickness) else thickness, dtype=float)
+    if h.shape not in ((), shape):
+        raise InputError(f"thickness(x, y) gave shape {h.shape} for points {shape}; it must be one number a point")
+    h = np.broadcast_to(h, shape)
+    if not (np.isfinite(h) & (h > 0.0)).all():
+        worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), shape)
+        raise InputError(f"the thickness at ({x[worst][0]:g}, {x[worst][1]:g}) is {h[worst]:g}; it must be positive")
+    return h
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ import scipy.linalg as la
 from phloat.algebra.sparse import factorised
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum, mesh_of
-from phloat.bodies.continua.interfaces import Mean, Rigid, interface
-from phloat.bodies.continua.mesh_body import Patch
+from phloat.bodies.continua.mesh_body import Mean, Patch, Rigid, interface
 from phloat.bodies.material import Material
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.solids.solid import Elastic, Sheet, Solid

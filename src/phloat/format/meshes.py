@@ -11,8 +11,7 @@ import numpy as np
 
 from phloat.bodies import outlines
 from phloat.bodies.construction import Construction
-from phloat.bodies.continua.interfaces import Mean, Rigid
-from phloat.bodies.continua.mesh_body import Patch
+from phloat.bodies.continua.mesh_body import Mean, Patch, Rigid
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.solids.solid import Sheet, Solid
 from phloat.errors import InputError

@@ -14,7 +14,6 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zero_matrix
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamFields, BeamShape, Frame, fraction, free_coordinates
-from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut_elements, jumps
 from phloat.bodies.beams.section import Section, Taper
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
@@ -24,7 +23,7 @@ from phloat.bodies.inertia import Inertia, rigid_sections, six_arrays
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown, whole_number
-from phloat.fem.interval import gauss, slope
+from phloat.fem.interval import MOST_JUMPS, SAMPLES, cut_elements, gauss, jumps, slope
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
 JAGGED = (

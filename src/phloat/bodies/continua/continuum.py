@@ -21,8 +21,7 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
-from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
-from phloat.bodies.continua.mesh_body import MeshBody, Patch, Strains, Trace
+from phloat.bodies.continua.mesh_body import MeshBody, Patch, Place, Strains, Trace, interface, interfaces, rigid_shift
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.damping import BODY, GROUND, moving_mass
 from phloat.bodies.material import ModalDamping

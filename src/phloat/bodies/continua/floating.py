@@ -34,8 +34,7 @@ from phloat.bodies.continua.craig_bampton import (
     fixed_interface_basis,
     mass_norms,
 )
-from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
-from phloat.bodies.continua.mesh_body import MeshBody
+from phloat.bodies.continua.mesh_body import Interface, Mean, MeshBody, Place, Rigid, interfaces, mean_motion
 from phloat.bodies.continua.reduced_shape import (
     FLAT,
     ReducedFields,

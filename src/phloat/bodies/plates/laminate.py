@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from phloat.bodies.material import Material, Orthotropic
+from phloat.bodies.material import Material, Orthotropic, Thickness, thickness_at
 from phloat.errors import InputError, finite, positive
 
 SHEAR_FACTOR = 5.0 / 6.0
@@ -125,9 +125,6 @@ def turned_stiffness(Q: np.ndarray, G: np.ndarray, angle: float) -> tuple[np.nda
 # What a plate is through its thickness, at points (points, 2) of its middle plane.
 
 
-Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
 @dataclass(frozen=True)
 class PlateSection:
     """A laminate, or a thickness (a number or a function of x and y) of a material whose axis 1 is turned by `angle` from x.
@@ -164,16 +161,8 @@ class PlateSection:
         """The thickness."""
         if isinstance(self.material, Laminate):
             return np.full(len(x), self.material.thickness)
-        if not callable(self.thickness):
-            return np.full(len(x), self.thickness, dtype=float)
-        h = np.asarray(self.thickness(x[:, 0], x[:, 1]), dtype=float)
-        if h.shape not in ((), (len(x),)):
-            raise InputError(f"thickness(x, y) gave shape {h.shape} for {len(x)} points; it must be one number a point")
-        h = np.broadcast_to(h, (len(x),))
-        if (bad := ~(np.isfinite(h) & (h > 0.0))).any():
-            i = int(bad.argmax())
-            raise InputError(f"the thickness at ({x[i, 0]:g}, {x[i, 1]:g}) is {h[i]:g}; it must be positive")
-        return h
+        assert self.thickness is not None
+        return thickness_at(self.thickness, x)
 
     def through(self, x: np.ndarray) -> Through:
         """Stiffnesses and masses per area."""

@@ -16,16 +16,13 @@ from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
-from phloat.bodies.continua.interfaces import PORTS, Place, option
-from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_error
+from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Trace, disc_error, option
 from phloat.bodies.inertia import Inertia, rigid_sections
-from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
+from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
-from phloat.bodies.plates.fields import PlateFields
-from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Thickness
-from phloat.bodies.plates.mindlin import Mindlin
-from phloat.bodies.plates.mixed import MixedStresses
-from phloat.bodies.plates.shape import ABOVE, LocalStresses, PlateShape
+from phloat.bodies.plates.fields import Mindlin, PlateFields
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection
+from phloat.bodies.plates.shape import ABOVE, LocalStresses, MixedStresses, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -13,8 +13,8 @@ from phloat.algebra.metadata import describe
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
-from phloat.bodies.continua.interfaces import PORTS, Place, option
-from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
+from phloat.bodies.continua.mesh_body import PORTS, Place, option
+from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping, thickness_at
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
 from phloat.bodies.solids.cells import MaterialPart, elastic_body
 from phloat.errors import InputError, finite, mapping, positive, unknown
@@ -159,7 +159,6 @@ class Solid(MeshRecipe):
 
 PLANES = ("stress", "strain")
 WITHIN = (0, 1, 5)  # the strains xx, yy, xy
-SheetThickness: TypeAlias = "float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +169,7 @@ class Sheet(MeshRecipe):
     `thickness` (m) is constant or a function of arrays x, y. The other options are those of `Solid`.
     """
 
-    thickness: SheetThickness = field(default=1.0, metadata=describe("a length, or a polynomial of x and y"))
+    thickness: Thickness = field(default=1.0, metadata=describe("a length, or a polynomial of x and y"))
     plane: str = field(
         default="stress", metadata=describe("nothing pulls (stress) or moves (strain) across it", choices=PLANES)
     )
@@ -196,13 +195,7 @@ class Sheet(MeshRecipe):
         return A[list(WITHIN)], material.rho, A @ np.linalg.inv(A[list(WITHIN)])
 
     def thickness_at(self, x: np.ndarray) -> np.ndarray:
-        h = self.thickness(x[..., 0], x[..., 1]) if callable(self.thickness) else self.thickness
-        h = np.broadcast_to(np.asarray(h, dtype=float), x.shape[:-1])
-        if not (np.isfinite(h) & (h > 0.0)).all():
-            worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), h.shape)
-            place = ", ".join(f"{v:.4g}" for v in x[worst])
-            raise InputError(f"the thickness is {h[worst]:g} at ({place}); it must be positive all over the sheet")
-        return h
+        return thickness_at(self.thickness, x)
 
 
 # --- supports and materials by region ----------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest
-from phloat.bodies.continua.interfaces import rigid_shift
-from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, rigid_shift
 from phloat.bodies.inertia import Inertia, coupling
 from phloat.bodies.shape import Shape, in_turn
 from phloat.errors import InputError, finite, unknown

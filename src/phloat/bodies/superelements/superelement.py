@@ -18,8 +18,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.craig_bampton import Averaged, Tied, fixed_interface_basis
 from phloat.bodies.continua.floating import MEAN_AXES, floating_body
-from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
-from phloat.bodies.continua.mesh_body import MeshBody
+from phloat.bodies.continua.mesh_body import Mean, MeshBody, Place, Rigid, interfaces
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.superelements.matrix_body import (
