@@ -39,9 +39,6 @@ class PlateShape(Shape):
     def places(self) -> np.ndarray:
         return self.nodes
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return s
-
     def displacement(self, s: np.ndarray) -> Matrix:
         """u_m + θ × z e_z."""
         at, z = self._at(s)
@@ -199,19 +196,22 @@ class LocalStresses:
         """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x on the membrane strains, zero on the others."""
         if all("N" not in b.groups for b in self.blocks):
             return None
-        slopes = [(b, self.fields.slopes(b.points)) for b in self.blocks if "N" in b.groups]
-        total = sum(len(b.names) * len(b.points.cell) for b in self.blocks)
-        return VonKarmanStrain(tuple((b.points.weight, *along) for b, along in slopes), total)
+        points = self.blocks[0].points  # of N
+        return VonKarmanStrain(points.weight, *self.fields.slopes(points), self._size)
+
+    @property
+    def _size(self) -> int:
+        """The number of stresses σ."""
+        return sum(len(b.names) * len(b.points.cell) for b in self.blocks)
 
     def resultants(self, at: Points) -> dict[str, Matrix]:
         """Each resultant at points, per σ."""
-        total = sum(len(b.names) * len(b.points.cell) for b in self.blocks)
         out, start = {}, 0
         for b in self.blocks:
             values = fit_in_cells(self.fields.cells, b.rule, at).tocoo()
             for name in b.names:
                 where = (values.row, values.col + start)
-                out[name] = csr(sp.coo_array((values.data, where), shape=(len(at.cell), total)))
+                out[name] = csr(sp.coo_array((values.data, where), shape=(len(at.cell), self._size)))
                 start += len(b.points.cell)
         return out
 
@@ -220,16 +220,15 @@ class LocalStresses:
 class VonKarmanStrain:
     """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x from weights and slopes of the points of N, which come first of all strains."""
 
-    slopes: tuple[tuple[np.ndarray, Matrix, Matrix], ...]
-    total: int
+    weight: np.ndarray
+    along_x: Matrix
+    along_y: Matrix
+    size: int
 
     def __call__(self, q: np.ndarray, r: np.ndarray) -> np.ndarray:
-        out = np.zeros(self.total)
-        for weight, along_x, along_y in self.slopes:
-            w_x, w_y, v_x, v_y = along_x @ q, along_y @ q, along_x @ r, along_y @ r
-            strain = np.concatenate([w_x * v_x, w_y * v_y, w_x * v_y + w_y * v_x])
-            out[: len(strain)] = np.tile(weight, 3) * strain
-        return out
+        w_x, w_y, v_x, v_y = self.along_x @ q, self.along_y @ q, self.along_x @ r, self.along_y @ r
+        strain = self.weight * np.array([w_x * v_x, w_y * v_y, w_x * v_y + w_y * v_x])
+        return np.pad(strain.ravel(), (0, self.size - strain.size))
 
 
 def _compliance(block: Block) -> Matrix:

@@ -20,7 +20,7 @@ from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
 from phloat.bodies.solids.shape import Locator, MeshShape, SolidSurface
 from phloat.errors import InputError
-from phloat.fem.assembly import VOIGT, ElasticCells, for_each_axis
+from phloat.fem.assembly import VOIGT, ElasticCells
 from phloat.fem.cells import FACET, Reference, rule
 from phloat.fem.mesh import Mesh
 
@@ -60,7 +60,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Cont
             weight=cells.volumes(),
         ),
         sections=None,
-        M=for_each_axis(mass, d),
+        M=csr(sp.kron(mass, sp.eye_array(d), format="csr")),
         K=cells.stiffness([(part.cells, part.A) for part in parts], at_stress),
         make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, recipe.stiffening),
         rigid=_rigid(mesh.points, d),

@@ -38,9 +38,6 @@ class MeshShape(Shape):
     def places(self) -> np.ndarray:
         return self.nodes
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return s
-
     def displacement(self, s: np.ndarray) -> Matrix:
         rows = 3 * np.arange(len(s))
         if s is self.nodes:

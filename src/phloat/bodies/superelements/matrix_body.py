@@ -29,9 +29,6 @@ class NodeShape(Shape):
     def places(self) -> np.ndarray:
         return self.nodes
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return s
-
     def moves(self, components: tuple[int, ...]) -> list[Matrix]:
         """For each component, the rows that pick it at every node, nodes × coordinates."""
         out = []
