@@ -18,7 +18,6 @@ from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, re
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
 from phloat.bodies.solids.cells import MaterialPart, elastic_body
 from phloat.errors import InputError, finite, mapping, positive, unknown
-from phloat.fem.cells import PLURAL
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
 
@@ -54,8 +53,8 @@ class MeshRecipe:
         if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
             raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use {name}.from_mesh(path)")
         if isinstance(self.mesh, Mesh) and self.mesh.kind not in self.kinds:
-            needed = " or ".join(PLURAL[kind] for kind in self.kinds)
-            raise InputError(f"a {name} needs {needed}; these are {PLURAL[self.mesh.kind]}: use Solid, Sheet or Plate")
+            needed = " or ".join(self.kinds)
+            raise InputError(f"a {name} needs cells of kind {needed}, not {self.mesh.kind}: use Solid, Sheet or Plate")
         require_damping(self.damping)
         mapping("ports", self.ports, PORTS)
         if self.mass is not None:
