@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.errors import InputError, finite, not_negative, positive
 
 
@@ -40,7 +40,7 @@ class Material:
 
     E: float = field(metadata=describe("Young's modulus", "stress", above=0.0))
     rho: float = field(metadata=describe("density", "density", above=0.0))
-    nu: float = field(default=0.3, metadata=describe("Poisson's ratio"))
+    nu: float = optional(0.3, "Poisson's ratio")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "E", positive("Young's modulus E", self.E))
@@ -81,8 +81,8 @@ class Orthotropic:
     nu: tuple[float, float, float] = field(metadata=describe("Poisson's ratios 12, 13, 23"))
     G: tuple[float, float, float] = field(metadata=describe("shear moduli 12, 13, 23", "stress"))
     rho: float = field(metadata=describe("density", "density", above=0.0))
-    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = field(
-        default=None, metadata=describe("columns: directions of the material's axes in body axes")
+    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = optional(
+        None, "columns: directions of the material's axes in body axes"
     )
     not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
 
@@ -167,15 +167,9 @@ class Rayleigh:
     Rigid motion is never damped. Small-motion systems of meshes may also say "ground".
     """
 
-    mass: float = field(
-        default=0.0, metadata=describe("by mass, 1/s: twice the decay rate of every mode", "rate", least=0.0)
-    )
-    stiffness: float = field(
-        default=0.0, metadata=describe("by stiffness, s: of the rate of the whole strain", "time", least=0.0)
-    )
-    relative_to: str | None = field(
-        default=None, metadata=describe("what damping by mass is relative to: a port, or body")
-    )
+    mass: float = optional(0.0, "by mass, 1/s: twice the decay rate of every mode", "rate", least=0.0)
+    stiffness: float = optional(0.0, "by stiffness, s: of the rate of the whole strain", "time", least=0.0)
+    relative_to: str | None = optional(None, "what damping by mass is relative to: a port, or body")
 
     def __post_init__(self) -> None:
         not_negative("Rayleigh mass coefficient", self.mass)

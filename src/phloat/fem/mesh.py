@@ -125,10 +125,6 @@ class Mesh:
             raise InputError(unknown("boundary", name, self.boundaries))
         return self.boundaries[name]
 
-    def sides(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The cell of each facet of a boundary, and which of its facets it is (as in `cells.FACETS`)."""
-        return self._sides(name, self.boundary(name))
-
     def facet_nodes(self, name: str) -> np.ndarray:
         """All nodes of each facet of a boundary, middles included, in VTK's order of the facet."""
         return self.facet_nodes_of(self.boundary(name), name)

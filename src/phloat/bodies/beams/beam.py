@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zero_matrix
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamFields, BeamShape, Frame, fraction, free_coordinates
 from phloat.bodies.beams.section import Section, Taper
@@ -70,21 +70,14 @@ class Beam:
     length: float = field(metadata=describe("from port P (s = 0) to port C (s = 1), along x", "length", above=0.0))
     section: Section | Callable[[float], Section] = field(metadata=describe("cross-section"))
     material: Material | Callable[[float], Material] = field(metadata=describe("material"))
-    theory: str = field(default="euler-bernoulli", metadata=describe("how sections rotate and shear", choices=THEORIES))
-    frame: str | Frame | None = field(
-        default=None,
-        metadata=describe(
-            "which rigid motion is no deformation; cantilever by default, chord for the pieces of a split beam"
-        ),
+    theory: str = optional("euler-bernoulli", "how sections rotate and shear", choices=THEORIES)
+    frame: str | Frame | None = optional(
+        None, "which rigid motion is no deformation; cantilever by default, chord for the pieces of a split beam"
     )
-    masses: Mapping[float, float] = field(
-        default_factory=dict, metadata=describe("lumped masses, {fraction of the length: mass}", "mass", above=0.0)
-    )
-    ports: Mapping[str, float] = field(
-        default_factory=dict, metadata=describe("further ports, {name: fraction of the length}", least=0.0, most=1.0)
-    )
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
-    stiffening: bool = field(default=True, metadata=describe("whether axial force stiffens bending"))
+    masses: Mapping[float, float] = optional(dict, "lumped masses, {fraction of the length: mass}", "mass", above=0.0)
+    ports: Mapping[str, float] = optional(dict, "further ports, {name: fraction of the length}", least=0.0, most=1.0)
+    damping: Damping = optional(Rayleigh(), "how it loses energy")
+    stiffening: bool = optional(True, "whether axial force stiffens bending")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", positive("length", self.length))

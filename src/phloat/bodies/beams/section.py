@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.bodies.material import Material
 from phloat.errors import InputError, finite, mapping, positive
 
@@ -52,14 +52,11 @@ class Section:
     I: float = field(
         metadata=describe("second moment for bending along y, as in the plane xy", "second moment of area", above=0.0)
     )
-    I_y: float | None = field(
-        default=None,
-        metadata=describe("second moment for bending along z; I by default", "second moment of area", above=0.0),
+    I_y: float | None = optional(
+        None, "second moment for bending along z; I by default", "second moment of area", above=0.0
     )
-    J: float | None = field(
-        default=None, metadata=describe("torsion constant; needed in space", "second moment of area", above=0.0)
-    )
-    kappa: float = field(default=5.0 / 6.0, metadata=describe("shear correction of Timoshenko's theory", above=0.0))
+    J: float | None = optional(None, "torsion constant; needed in space", "second moment of area", above=0.0)
+    kappa: float = optional(5.0 / 6.0, "shear correction of Timoshenko's theory", above=0.0)
     I_yz: float = field(
         default=0.0,
         kw_only=True,

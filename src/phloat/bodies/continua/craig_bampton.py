@@ -195,14 +195,10 @@ class FixedInterfaces:
         """The motion of the whole body for unit motions of one interface, the others held."""
         if name in self.pulled:
             Q = self.pulled[name]
-            f, g = -(self.K @ Q)[self.inside], -(self.G @ Q)
-        else:
-            Q = np.zeros((self.n, self.motions[name].shape[1]))
-            f, g = np.zeros((len(self.inside), Q.shape[1])), np.zeros((len(self.G), Q.shape[1]))
-            g[self.rows[name]] = np.eye(Q.shape[1])
-        out = Q.copy()
-        out[self.inside] = self.solve_again(f, g)
-        return out
+            return self.under(0.0 * Q, Q)
+        g = np.zeros((len(self.G), self.motions[name].shape[1]))
+        g[self.rows[name]] = np.eye(g.shape[1])
+        return self._spread(self.solve_again(np.zeros((len(self.inside), g.shape[1])), g))
 
     def under(self, f: np.ndarray, Q: np.ndarray | None = None) -> np.ndarray:
         """The motion of the whole body under forces f (columns), its interfaces held, or its ties moved by Q (zero inside)."""

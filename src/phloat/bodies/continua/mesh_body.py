@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.body import Recipe
 from phloat.bodies.inertia import Inertia
@@ -194,28 +194,22 @@ class Rigid:
 Place: TypeAlias = "str | Rigid | Mean | Patch | tuple[float, float, float]"
 
 
-# fields that several recipes of bodies on meshes have
-_OPTIONS: dict[str, tuple[Any, Mapping[str, Any]]] = {
-    "clamped": (None, describe("held: a boundary, several, or all")),
-    "symmetric": (None, describe("free to slide in its own plane: a boundary, several, or all")),
-    "held": (dict, describe("{boundary, edge (left & bottom) or line: axes that are held, such as xz}")),
-    "frame": (None, describe("the boundary that the floating frame follows, or mean axes; none for small motions")),
-    "ports": (dict, describe("{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}")),
-    "damping": (Rayleigh, describe("how it loses energy")),
-    "stiffening": (True, describe("whether stress stiffens it")),
-    "mass": (None, describe("what it should weigh: a check of units", "mass", above=0.0)),
-    "lines": (dict, describe("straight lines by name: their two ends")),
+# fields that several recipes of bodies on meshes have: default and description
+_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "clamped": (None, "held: a boundary, several, or all"),
+    "symmetric": (None, "free to slide in its own plane: a boundary, several, or all"),
+    "held": (dict, "{boundary, edge (left & bottom) or line: axes that are held, such as xz}"),
+    "frame": (None, "the boundary that the floating frame follows, or mean axes; none for small motions"),
+    "ports": (dict, "{name: boundary, {mean: boundary or region}, {patch: {at, radius}} or point}"),
+    "damping": (Rayleigh, "how it loses energy"),
+    "stiffening": (True, "whether stress stiffens it"),
+    "lines": (dict, "straight lines by name: their two ends"),
 }
 
 
 def option(name: str) -> Any:
     """The field of this name of a recipe, with its default."""
-    default, metadata = _OPTIONS[name]
-    return (
-        field(default_factory=default, metadata=metadata)
-        if callable(default)
-        else field(default=default, metadata=metadata)
-    )
+    return optional(*_OPTIONS[name])
 
 
 @dataclass(frozen=True, eq=False)

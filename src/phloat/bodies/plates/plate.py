@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
@@ -92,34 +92,22 @@ class Plate:
 
     outline: Mesh | PlateRectangle | PlateDisc
     material: Material | Orthotropic | Laminate = field(metadata=describe("material, or a laminate"))
-    thickness: Thickness | None = field(
-        default=None, metadata=describe("a length, or a polynomial of x and y; a laminate has its own")
-    )
-    theory: str = field(
-        default="kirchhoff", metadata=describe("with shear deformation (mindlin) or without", choices=THEORIES)
-    )
-    elements: str | None = field(
-        default=None, metadata=describe("finite elements", choices=[e for some in ELEMENTS.values() for e in some])
-    )
-    angle: float = field(default=0.0, metadata=describe("of the material's axis 1 from x", "angle"))
-    clamped: Sides = field(default=None, metadata=describe("held and not rotated: a boundary, several, or all"))
-    supported: Sides = field(default=None, metadata=describe("w = 0: a boundary, several, or all"))
-    symmetric: Sides = field(default=None, metadata=describe("not rotated across: a boundary, several, or all"))
-    support: str = field(
-        default="hard", metadata=describe("whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
-    )
+    thickness: Thickness | None = optional(None, "a length, or a polynomial of x and y; a laminate has its own")
+    theory: str = optional("kirchhoff", "with shear deformation (mindlin) or without", choices=THEORIES)
+    elements: str | None = optional(None, "finite elements", choices=[e for some in ELEMENTS.values() for e in some])
+    angle: float = optional(0.0, "of the material's axis 1 from x", "angle")
+    clamped: Sides = optional(None, "held and not rotated: a boundary, several, or all")
+    supported: Sides = optional(None, "w = 0: a boundary, several, or all")
+    symmetric: Sides = optional(None, "not rotated across: a boundary, several, or all")
+    support: str = optional("hard", "whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
     frame: str | None = option("frame")
     ports: Mapping[str, Place] = option("ports")
     damping: Damping = option("damping")
     stiffening: bool = option("stiffening")
-    membrane: bool | None = field(default=None, metadata=describe("whether it stretches in its plane"))
-    mass: float | None = option("mass")
-    held: Mapping[str, str] = field(
-        default_factory=dict, metadata=describe("{side: axes of the plane that are held, x, y or xy}")
-    )
-    shear_factor: float | None = field(
-        default=None, metadata=describe("of Mindlin's theory; 5/6 by default", above=0.0)
-    )
+    membrane: bool | None = optional(None, "whether it stretches in its plane")
+    mass: float | None = optional(None, "what it should weigh: a check of units", "mass", above=0.0)
+    held: Mapping[str, str] = optional(dict, "{side: axes of the plane that are held, x, y or xy}")
+    shear_factor: float | None = optional(None, "of Mindlin's theory; 5/6 by default", above=0.0)
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
@@ -43,7 +43,7 @@ class MeshRecipe:
     ports: Mapping[str, Place] = option("ports")
     damping: Damping = option("damping")
     stiffening: bool = option("stiffening")
-    mass: float | None = option("mass")
+    mass: float | None = optional(None, "what it should weigh: a check of units", "mass", above=0.0)
     lines: Mapping[str, Line] = option("lines")
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
     kinds: ClassVar[tuple[str, ...]]  # of cells
@@ -168,10 +168,8 @@ class Sheet(MeshRecipe):
     `thickness` (m) is constant or a function of arrays x, y. The other options are those of `Solid`.
     """
 
-    thickness: Thickness = field(default=1.0, metadata=describe("a length, or a polynomial of x and y"))
-    plane: str = field(
-        default="stress", metadata=describe("nothing pulls (stress) or moves (strain) across it", choices=PLANES)
-    )
+    thickness: Thickness = optional(1.0, "a length, or a polynomial of x and y")
+    plane: str = optional("stress", "nothing pulls (stress) or moves (strain) across it", choices=PLANES)
     kinds: ClassVar[tuple[str, ...]] = ("triangle", "quadrilateral")
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
@@ -72,12 +72,12 @@ class Superelement:
     interfaces: Mapping[str, np.ndarray] = field(metadata=describe("{port: node numbers, or a set of the nodes' file}"))
     dofs: np.ndarray
     R: Matrix | None = None
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    damping: Damping = optional(Rayleigh(), "how it loses energy")
     masses: np.ndarray | None = None
-    frame: str | None = field(default=None, metadata=describe("the interface that the frame follows, or mean axes"))
-    modes: int = field(default=10, metadata=describe("with all interfaces held"))
-    mean: tuple[str, ...] = field(default=(), metadata=describe("interfaces felt in the mean"))
-    inertial: bool = field(default=True, metadata=describe("with the responses to inertia"))
+    frame: str | None = optional(None, "the interface that the frame follows, or mean axes")
+    modes: int = optional(10, "with all interfaces held")
+    mean: tuple[str, ...] = optional((), "interfaces felt in the mean")
+    inertial: bool = optional(True, "with the responses to inertia")
     not_numbers: ClassVar[tuple[str, ...]] = ("M", "K", "nodes", "interfaces", "dofs", "R", "masses")
 
     def __post_init__(self) -> None:
