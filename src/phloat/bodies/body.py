@@ -17,7 +17,7 @@ from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.shape import Combined, Selected, Shape
+from phloat.bodies.shape import Combined, Selected, Shape, rigid_motions
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -245,7 +245,7 @@ class Body:
         B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
         places = self.shape.places()
         points = self.shape.points(places)
-        rigid_motion = np.vstack([np.hstack([np.eye(3), -skew(x)]) for x in points])[:, list(self.active)]
+        rigid_motion = rigid_motions(points).reshape(-1, 6)[:, list(self.active)]
         return elastic_system(
             M=csr(self.inertia.at_rest()[self.columns][:, self.columns]),
             C=self.elastic.C,

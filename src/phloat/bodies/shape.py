@@ -119,6 +119,14 @@ class Selected(DerivedShape):
         return found if self.strains is None else {name: rows for name, rows in found.items() if rows.nnz}
 
 
+def rigid_motions(x: np.ndarray) -> np.ndarray:
+    """[I, −[x]]: the motion of points x (points, 3) per (v, ω) about the origin, (points, 3, 6)."""
+    out = np.zeros((len(x), 3, 6))
+    out[:, :, :3] = np.eye(3)
+    out[:, :, 3:] = np.cross(np.eye(3), x[:, None]).transpose(0, 2, 1)  # ω × x
+    return out
+
+
 def selection(chosen: np.ndarray) -> Matrix:
     """Columns of the identity, by a mask."""
     return csr(sp.eye_array(len(chosen), format="csc")[:, chosen])

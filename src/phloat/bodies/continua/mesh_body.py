@@ -23,7 +23,7 @@ from phloat.algebra.sparse import Matrix, csr, weighted
 from phloat.bodies.body import Recipe
 from phloat.bodies.inertia import Inertia
 from phloat.bodies.material import Damping, Rayleigh
-from phloat.bodies.shape import Shape
+from phloat.bodies.shape import Shape, rigid_motions
 from phloat.errors import CoarsePatchWarning, InputError, finite, mapping, port_name, positive, unknown
 
 COARSE = 0.5  # of the size of a cell: with smaller radii frequencies that bend the patch are more than 2 % high
@@ -280,11 +280,9 @@ def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
     w = trace.weight / trace.weight.sum()
     x_C = w @ trace.x
     arm = trace.x - x_C
-    # rows of v_a = r_a + (ω × arm)_a: coefficients of (r, ω) at each point, for a = x, y, z
-    rows = np.zeros((3, len(w), 6))
-    for a in range(3):
-        rows[a, :, a] = 1.0
-    rows[:, :, 3:] = -np.array([skew(y) for y in arm]).transpose(1, 0, 2)
+    rows = np.ascontiguousarray(
+        rigid_motions(arm).transpose(1, 0, 2)
+    )  # coefficients of (v, ω) at each point, for x, y, z
     N = np.einsum("g,agi,agj->ij", w, rows, rows)
     right = sum((csr(rows[a].T) @ weighted(trace.u[a], w) for a in range(3)), csr((6, trace.u[0].shape[1])))
     if trace.turn is not None:

@@ -18,6 +18,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
+from phloat.bodies.shape import rigid_motions
 from phloat.bodies.solids.shape import Locator, MeshShape, SolidSurface
 from phloat.errors import InputError
 from phloat.fem.assembly import VOIGT, ElasticCells
@@ -87,10 +88,7 @@ def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None
 
 def _rigid(x: np.ndarray, d: int) -> np.ndarray:
     """u = e_k, and u = e_k × x."""
-    out = np.zeros((len(x), d, 6))
-    for k, e in enumerate(np.eye(3)):
-        out[:, :, k] = e[:d]
-        out[:, :, 3 + k] = np.cross(e, x)[:, :d]
+    out = rigid_motions(x)[:, :d]
     if d == 2:
         out[:, :, 2:5] = 0.0  # a sheet knows motions in its plane only
     return out.reshape(len(x) * d, 6)

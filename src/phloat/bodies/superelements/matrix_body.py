@@ -13,7 +13,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, rigid_shift
 from phloat.bodies.inertia import Inertia, coupling
-from phloat.bodies.shape import Shape, in_turn
+from phloat.bodies.shape import Shape, in_turn, rigid_motions
 from phloat.errors import InputError, finite, unknown
 
 NO_STRESS = "matrices know no stresses: recover them from the displacements in the code that made the matrices"
@@ -94,11 +94,9 @@ def rigid_motions_of_nodes(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:
     """Unit translations and rotations about the origin in the coordinates of nodes, (coordinates, 6)."""
     out = np.zeros((len(dofs), 6))
     node, component = dofs.T
-    for a in range(3):
-        moves, turns = component == a + 1, component == a + 4
-        out[moves, a] = 1.0
-        out[moves, 3:] = np.cross(np.eye(3)[None], nodes[node[moves]][:, None])[:, :, a]
-        out[turns, 3 + a] = 1.0
+    moves, turns = (component >= 1) & (component <= 3), component >= 4
+    out[moves] = rigid_motions(nodes)[node[moves], component[moves] - 1]
+    out[turns, component[turns] - 1] = 1.0
     return out
 
 

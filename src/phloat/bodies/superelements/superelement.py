@@ -184,7 +184,29 @@ class Superelement:
         """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
-        return _report(body, self, count)
+        whole_number("count", count, 1)
+        exported = self.exported
+        found = interfaces(exported, self.places)
+        tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
+        K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
+        few = min(count, body.coordinates)
+        full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
+        full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
+        mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
+        own = modes_of(body.linear())
+        w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
+        return SuperelementReport(
+            rows=exported.coordinates,
+            coordinates=body.coordinates,
+            free=_columns(full_free, own.elastic),
+            held=_columns(full_held, _reduced_fixed_frequencies(body)),
+            mass=mass,
+            centre=centre,
+            inertia=inertia,
+            rigid_forces=rigid_forces(exported.K, self.rigid, self.nodes.mean(axis=0)),
+            masses=self.nodal.kind,
+            mass_defect=_unexplained(body, exported, w),
+        )
 
     # --- cached -------------------------------------------------------------------------------------------------------
 
@@ -294,33 +316,6 @@ class SuperelementReport:
         for k in range(max(len(self.free), len(self.held))):
             lines.append(f"{k + 1:>4}  {_line(self.free, k)}  {_line(self.held, k)}".rstrip())
         return "\n".join(lines)
-
-
-def _report(body: Body, recipe: Superelement, count: int) -> SuperelementReport:
-    """The lowest `count` frequencies of both kinds, and the results of the checks."""
-    whole_number("count", count, 1)
-    exported = recipe.exported
-    found = interfaces(exported, recipe.places)
-    tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
-    K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
-    few = min(count, body.coordinates)
-    full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
-    full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
-    mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
-    own = modes_of(body.linear())
-    w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
-    return SuperelementReport(
-        rows=exported.coordinates,
-        coordinates=body.coordinates,
-        free=_columns(full_free, own.elastic),
-        held=_columns(full_held, _reduced_fixed_frequencies(body)),
-        mass=mass,
-        centre=centre,
-        inertia=inertia,
-        rigid_forces=rigid_forces(exported.K, recipe.rigid, recipe.nodes.mean(axis=0)),
-        masses=recipe.nodal.kind,
-        mass_defect=_unexplained(body, exported, w),
-    )
 
 
 def _unexplained(body: Body, exported: MeshBody, w: np.ndarray) -> float:
