@@ -9,7 +9,7 @@ from y towards z. An angle that varies along the beam is a pretwist: material fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from math import cos, pi, sin, tanh
 from typing import Any
 
@@ -57,14 +57,9 @@ class Section:
     )
     J: float | None = optional(None, "torsion constant; needed in space", "second moment of area", above=0.0)
     kappa: float = optional(5.0 / 6.0, "shear correction of Timoshenko's theory", above=0.0)
-    I_yz: float = field(
-        default=0.0,
-        kw_only=True,
-        metadata=describe("product of inertia: couples bending along y and z", "second moment of area"),
-    )
-    angle: float = field(
-        default=0.0, kw_only=True, metadata=describe("turns the axes of the section about x, from y towards z", "angle")
-    )
+    _: KW_ONLY
+    I_yz: float = optional(0.0, "product of inertia: couples bending along y and z", "second moment of area")
+    angle: float = optional(0.0, "turns the axes of the section about x, from y towards z", "angle")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "A", positive("section area A", self.A))
@@ -229,9 +224,8 @@ class Rectangle(Shaped):
 
     b: float = field(metadata=describe("width, along z", "length", above=0.0))
     h: float = field(metadata=describe("height, along y: the bending of the plane xy", "length", above=0.0))
-    angle: float = field(
-        default=0.0, kw_only=True, metadata=describe("turns the section about x, from y towards z", "angle")
-    )
+    _: KW_ONLY
+    angle: float = optional(0.0, "turns the section about x, from y towards z", "angle")
 
     def __post_init__(self) -> None:
         b, h = positive("width b", self.b), positive("height h", self.h)
