@@ -20,8 +20,7 @@ from phloat.bodies.beams.section import (
 )
 from phloat.bodies.body import Body as Body, Port as Port
 from phloat.bodies.continua.continuum import Continuum as Continuum
-from phloat.bodies.continua.interfaces import Mean as Mean, Rigid as Rigid
-from phloat.bodies.continua.mesh_body import Patch as Patch
+from phloat.bodies.continua.mesh_body import Mean as Mean, Patch as Patch, Rigid as Rigid
 from phloat.bodies.material import (
     KelvinVoigt as KelvinVoigt,
     Material as Material,

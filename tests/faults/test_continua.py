@@ -7,7 +7,7 @@ import pytest
 from messages import raises
 
 import phloat as ph
-from phloat.bodies.continua.interfaces import Mean, mean_motion
+from phloat.bodies.continua.mesh_body import Mean, mean_motion
 from phloat.bodies.solids.solid import Sheet
 from phloat.errors import InputError, PortError
 from phloat.fem.mesh import Mesh

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 import phloat as ph
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import block_inverse
-from phloat.bodies.continua.interfaces import Mean, Rigid, interfaces
+from phloat.bodies.continua.mesh_body import Mean, Rigid, interfaces
 from phloat.bodies.inertia import coupling, first_moments, rotary_inertia
 from phloat.bodies.solids.solid import Sheet
 from phloat.fem.shapes import box, rectangle

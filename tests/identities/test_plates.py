@@ -5,7 +5,7 @@ import pytest
 from plates_zoo import KINDS, of_kind, ply
 
 from phloat.algebra.sparse import block_inverse
-from phloat.bodies.continua.interfaces import Mean
+from phloat.bodies.continua.mesh_body import Mean
 from phloat.bodies.inertia import coupling
 from phloat.bodies.material import Material, Orthotropic
 from phloat.bodies.plates.laminate import Laminate, plane_stress, turned_stiffness

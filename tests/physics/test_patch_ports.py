@@ -8,8 +8,8 @@ import pytest
 from messages import raises, warns
 
 import phloat as ph
-from phloat.bodies.continua.interfaces import interfaces
-from phloat.bodies.point_ports import compliance, point_port
+from phloat.bodies.continua.mesh_body import interfaces
+from phloat.system.port_checks import compliance, point_port
 
 alu = ph.Material(E=70e9, rho=2700.0, nu=0.33)
 carbon = ph.Orthotropic(E=(135e9, 10e9, 10e9), nu=(0.3, 0.3, 0.4), G=(5e9, 5e9, 3.5e9), rho=1600.0)

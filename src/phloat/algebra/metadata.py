@@ -13,7 +13,7 @@ taper with numbers) is searched like any other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,14 @@ def describe(
 ) -> dict[str, Description]:
     """Metadata of a dataclass field; `size` is that of a vector, `key` its key in files if that is not its name ("from")."""
     return {"description": Description(doc, quantities, above, least, most, tuple(choices), size, key)}
+
+
+def optional(default: Any, doc: str, *quantities: str, **limits: Any) -> Any:
+    """A field of a dataclass with a default, or a class that makes one, and a description, as `describe` takes it."""
+    metadata = describe(doc, *quantities, **limits)
+    if isinstance(default, type):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 def description(field: Field[Any]) -> Description:

@@ -18,7 +18,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, stacked
 from phloat.bodies.strain import Elastic
 from phloat.errors import AccuracyError, InputError, whole_number
-from phloat.linear.reduction.basis import Basis, orthonormal
+from phloat.linear.reduction.basis import Basis, mass_lengths, orthonormal
 
 FAINT = 1e-9  # of a given field, or of the strain of a pair: a part that is round-off
 
@@ -43,11 +43,10 @@ def beam_basis(
 def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
     """The basis of given fields (coordinates × fields): each family keeps its part of every field, with its companions."""
     parts, fields = families(elastic, M_ff), {}
-    whole = np.sqrt(np.einsum("ik,ik->k", V, M_ff @ V))
+    whole = mass_lengths(V, M_ff)
     for name, part in parts.items():
         own = V[part.columns]
-        there = np.sqrt(np.einsum("ik,ik->k", own, part.M @ own)) > FAINT * whole
-        fields[name] = part.orthonormal(own[:, there])
+        fields[name] = part.orthonormal(own[:, mass_lengths(own, part.M) > FAINT * whole])
     return _with_companions(parts, fields, elastic, len(V))
 
 
@@ -138,21 +137,19 @@ def quadratic_strain(elastic: Elastic, w: np.ndarray, v: np.ndarray) -> np.ndarr
 
 def pair_basis(elastic: Elastic, M: Matrix, V: np.ndarray, keep: np.ndarray, strains: np.ndarray) -> Basis:
     """The basis of fields V (coordinates × fields); `keep` and `strains` mark coordinates and stresses of the plane xy."""
-    whole = np.sqrt(np.einsum("ik,ik->k", V, M @ V))
     apart = [_masked(V, mask) for mask in (keep, ~keep)]
-    primary = [orthonormal(_there(part, M, whole), M) for part in apart]
+    primary = [orthonormal(part[:, mass_lengths(part, M) > FAINT * mass_lengths(V, M)], M) for part in apart]
     pairs = _pairs(elastic, np.hstack(primary))
     brought = -la.solve(elastic.K.toarray(), elastic.D.T @ (elastic.C_inverse @ pairs), assume_a="sym")
     fields, stresses, names = [], [], {}
     for own, mask, felt, name in zip(
         primary, (keep, ~keep), (strains, ~strains), ("in plane", "out of plane"), strict=True
     ):
-        new = _masked(brought, mask)
-        size = np.sqrt(np.einsum("ik,ik->k", new, M @ new))
-        new = new[:, size > FAINT * size.max(initial=0.0)]
+        new = _felt(_masked(brought, mask), M)
         fields.append(orthonormal(np.hstack([own, new]), M))
         left = _masked(pairs, felt)
-        strain = np.hstack([elastic.D @ fields[-1], left[:, _sizes(elastic, left) > FAINT * _sizes(elastic, pairs)]])
+        left = left[:, mass_lengths(left, elastic.C_inverse) > FAINT * mass_lengths(pairs, elastic.C_inverse)]
+        strain = np.hstack([elastic.D @ fields[-1], left])
         stresses.append(orthonormal(np.asarray(elastic.C_inverse @ strain), elastic.C))
         if stresses[-1].shape[1]:
             names[name] = (stresses[-1].shape[1],)
@@ -164,22 +161,17 @@ def _pairs(elastic: Elastic, V: np.ndarray) -> np.ndarray:
     if not elastic.Q.value.size:
         return np.zeros((elastic.C.shape[0], 0))
     both = combinations_with_replacement(V.T, 2)
-    found = np.column_stack([quadratic_strain(elastic, v, w) for v, w in both])
-    size = _sizes(elastic, found)
-    return np.asarray(found[:, size > FAINT * size.max(initial=0.0)])
+    return _felt(np.column_stack([quadratic_strain(elastic, v, w) for v, w in both]), elastic.C_inverse)
 
 
-def _sizes(elastic: Elastic, strain: np.ndarray) -> np.ndarray:
-    """√(sᵀC⁻¹s) of every column."""
-    return np.asarray(np.sqrt(np.einsum("ik,ik->k", strain, elastic.C_inverse @ strain)))
+def _felt(columns: np.ndarray, metric: Matrix) -> np.ndarray:
+    """The columns that are not tiny beside the longest."""
+    size = mass_lengths(columns, metric)
+    return np.asarray(columns[:, size > FAINT * size.max(initial=0.0)])
 
 
 def _masked(V: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return np.where(mask[:, None], V, 0.0)
-
-
-def _there(part: np.ndarray, M: Matrix, whole: np.ndarray) -> np.ndarray:
-    return part[:, np.sqrt(np.einsum("ik,ik->k", part, M @ part)) > FAINT * whole]
 
 
 # --- families of deformation ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia
-from phloat.bodies.shape import Combined, Selected, Shape
+from phloat.bodies.shape import Combined, Selected, Shape, rigid_motions
 from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.phdae import Field, LinearPHDAE
@@ -176,19 +176,17 @@ class Body:
         if basis is not None:
             if modes is not None or loaded:
                 raise InputError("give a basis, or modes=… with loaded=…, not both")
-            return replace(
-                self.combined(self._completed(basis)),
-                construction=self.construction and self.construction.then("reduced", basis),
-            )
-        if isinstance(loaded, str):
-            raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
-        ports = [self.port(name) for name in loaded]
-        loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
-        basis = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
-        options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
-        return replace(
-            self.combined(basis), construction=self.construction and self.construction.then("reduced", **options)
-        )
+            found = self._completed(basis)
+            options: dict[str, Any] = {"basis": basis}
+        else:
+            if isinstance(loaded, str):
+                raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
+            ports = [self.port(name) for name in loaded]
+            loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
+            found = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
+            options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
+        construction = self.construction and self.construction.then("reduced", **options)
+        return replace(self.combined(found), construction=construction)
 
     def _completed(self, basis: Basis) -> Basis:
         """The deformation of given velocities, with the companions that let it shorten as it bends."""
@@ -247,7 +245,7 @@ class Body:
         B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
         places = self.shape.places()
         points = self.shape.points(places)
-        rigid_motion = np.vstack([np.hstack([np.eye(3), -skew(x)]) for x in points])[:, list(self.active)]
+        rigid_motion = rigid_motions(points).reshape(-1, 6)[:, list(self.active)]
         return elastic_system(
             M=csr(self.inertia.at_rest()[self.columns][:, self.columns]),
             C=self.elastic.C,

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam, radius
 from phloat.bodies.beams.fields import Frame, conditions
-from phloat.bodies.beams.section import Section
+from phloat.bodies.beams.section import Section, Shaped
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
@@ -49,17 +49,37 @@ class Deformation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MeshWatch:
-    """A plate, a solid or a superelement, by rotations at places and ports of it."""
+class Watch:
+    """The rows that give rotations and displacements of a body at some places, and its length."""
 
-    body: Body
+    length: float
     rotation: Matrix
     displacement: Matrix
-    cubic: float
 
     def rotations(self, eta: np.ndarray) -> np.ndarray:
         """Of sections within the frame, (times, places, 3)."""
         return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
+
+    def deflections(self, eta: np.ndarray) -> np.ndarray:
+        """The largest displacement within the frame relative to the length, (times,)."""
+        u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
+        return np.linalg.norm(u, axis=-1).max(axis=1, initial=0.0) / self.length
+
+    def stretches(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest |N|/EA of a beam, (times,)."""
+        return np.zeros(len(sigma))
+
+    def couplings(self, sigma: np.ndarray) -> np.ndarray:
+        """The largest x² = M² L² |1/EI_y − 1/EI| / GJ of a beam with the principal EI, (times,); none in a plane."""
+        return np.zeros(len(sigma))
+
+
+@dataclass(frozen=True, eq=False)
+class MeshWatch(Watch):
+    """A plate, a solid or a superelement, by rotations at places and ports of it."""
+
+    body: Body
+    cubic: float
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
         """The largest strain S σ of the material at every place, (times, places); zero if there are several materials."""
@@ -67,12 +87,7 @@ class MeshWatch:
             return np.zeros((len(sigma), 1))
         return np.abs((self._strain @ sigma.T).T)
 
-    def deflections(self, eta: np.ndarray) -> np.ndarray:
-        """The largest displacement within the frame relative to the size of the body, (times,)."""
-        u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
-        return np.linalg.norm(u, axis=-1).max(axis=1, initial=0.0) / self.body.extent
-
-    def errors(self, eta: np.ndarray, sigma: np.ndarray) -> np.ndarray:
+    def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
         """By the largest rotation: of third order where the strain is quadratic, else of second; in a plate's plane always."""
         turn = np.abs(self.rotations(eta))
         within = turn[..., 2].max(axis=1, initial=0.0) if isinstance(self.body.recipe, Plate) else np.zeros(len(eta))
@@ -109,7 +124,7 @@ def _mesh_watch(body: Body) -> MeshWatch:
     with suppress(InputError):  # nodes of a superelement may have no rotations
         turns.append(body.shape.rotation(some))
     cubic = MEAN_CUBIC if getattr(body.recipe, "frame", None) == "mean axes" else CUBIC
-    return MeshWatch(body, csr(sp.vstack(turns)), body.shape.displacement(places), cubic)
+    return MeshWatch(body.extent, csr(sp.vstack(turns)), body.shape.displacement(places), body, cubic)
 
 
 def largest_deformation(
@@ -130,9 +145,11 @@ def largest_deformations(
     angles = [np.linalg.norm(looking.rotations(eta), axis=-1).max(axis=1, initial=0.0) for eta, _ in motions]
     some = [np.sort(np.argsort(angle)[-TIMES:]) for angle in angles]
     eta, sigma = (np.concatenate([m[k][s] for m, s in zip(motions, some, strict=True)]) for k in (0, 1))
-    beam = looking if isinstance(looking, BeamWatch) else None
-    error = looking.errors(eta, sigma) if beam is None else beam.errors(eta, sigma, far)
-    of_all = (error, looking.strains(sigma).max(axis=1, initial=0.0), looking.deflections(eta))
+    of_all = (
+        looking.errors(eta, sigma, far),
+        looking.strains(sigma).max(axis=1, initial=0.0),
+        looking.deflections(eta),
+    )
     each = zip(*(np.split(values, np.cumsum([len(s) for s in some])[:-1]) for values in of_all), strict=True)
     out = []
     for (_, stress), angle, times, (off, strain, deflection) in zip(motions, angles, some, each, strict=True):
@@ -144,8 +161,8 @@ def largest_deformations(
                 deflection=float(deflection.max()),
                 error=float(off[k]),
                 t=float(t[times[k]]),
-                stretch=0.0 if beam is None else float(beam.stretches(loaded).max()),
-                coupling=0.0 if beam is None else float(beam.couplings(loaded).max()),
+                stretch=float(looking.stretches(loaded).max(initial=0.0)),
+                coupling=float(looking.couplings(loaded).max(initial=0.0)),
             )
         )
     return out
@@ -163,10 +180,9 @@ HINGED = 0.1  # of the largest moment: end moments below it hold nothing
 
 
 @dataclass(frozen=True, eq=False)
-class BeamWatch:
+class BeamWatch(Watch):
     """The rows that give rotations and resultants at the midpoints of equal parts of every element."""
 
-    length: float
     h: np.ndarray  # lengths of the parts, (points,)
     element: np.ndarray  # the element of each part
     compliance: np.ndarray  # strain and curvatures per N, T, M_y, M_z, (points, 4, 4)
@@ -174,18 +190,7 @@ class BeamWatch:
     fibre: np.ndarray  # farthest distances from the axis: in all, along z, along y, (points, 3)
     held: np.ndarray  # the part of a missing moment that the frame carries, about x, y, z, (points, 3)
     stiffening: bool
-    rotation: Matrix
     stress: dict[str, Matrix]
-    displacement: Matrix
-
-    def deflections(self, eta: np.ndarray) -> np.ndarray:
-        """The largest displacement within the frame relative to the length, (times,)."""
-        u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
-        return np.linalg.norm(u, axis=-1).max(axis=1) / self.length
-
-    def rotations(self, eta: np.ndarray) -> np.ndarray:
-        """ψ at the points, (times, points, 3)."""
-        return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
 
     def resultants(self, sigma: np.ndarray) -> np.ndarray:
         """N, T, M_y, M_z at the points, (times, points, 4)."""
@@ -210,11 +215,9 @@ class BeamWatch:
         return self._strained(np.concatenate([N[..., None], torque, m[..., 1:]], axis=-1))[..., 1:]
 
     def stretches(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest |N|/EA, (times,)."""
         return np.abs(self.resultants(sigma)[..., 0] * self.compliance[:, 0, 0]).max(axis=1)
 
     def couplings(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest x² = M² L² |1/EI_y − 1/EI| / GJ with the principal EI, (times,); none in a plane."""
         twist, bend = self.compliance[:, 1, 1], self.compliance[:, 2:, 2:]
         moment = self.resultants(sigma)[..., 2:]
         unlike = np.hypot(bend[:, 0, 0] - bend[:, 1, 1], 2.0 * bend[:, 0, 1]) * twist * ("T" in self.stress)
@@ -365,7 +368,7 @@ def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
 
 def _extent(section: Section) -> tuple[float, float]:
     """Half the height along y and the width along z; of a section by numbers, of the rectangle with its moments."""
-    if section.shaped:
+    if isinstance(section, Shaped):
         y, z = np.abs(section.rim()).max(axis=0)
         return float(y), float(z)
     I, I_y, _ = section.moments

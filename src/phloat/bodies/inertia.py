@@ -3,8 +3,8 @@
     m,  s₀ = ∫ρx,  J₀ = ∫ρ[x]ᵀ[x],  S = ∫ρΦ,  X_ab,k = ∫ρ x_a Φ_b,k,  W_ab,kl = ∫ρ Φ_a,k Φ_b,l
 
 A body is a cloud of weighted points (quadrature points, lumped masses): every array is a sum over the same points, so
-M(η) is a Gram matrix. Rigid sections (`Sections`) add their second moments E, turned by R = I + [ψ] + ½[ψ]² with ψ = Ψη, to all
-of J₀, X, W and M_ff. Left out is the symmetric part of their ω–η̇ block, ω·d/dt(½ ψ × Jψ): at constant ω a total derivative.
+M(η) is a Gram matrix. `rigid_sections` add their second moments E, turned by R = I + [ψ] + ½[ψ]² with ψ = Ψη, to all of
+J₀, X, W and M_ff. Left out is the symmetric part of their ω–η̇ block, ω·d/dt(½ ψ × Jψ): at constant ω a total derivative.
 
 The functions below `Inertia` take plain arrays, so that a compiled kernel can use them as they are. Shapes: S (3, n),
 X and Y (3, 3, n), W (3, 3, n, n), M_ff (n, n), η (n).
@@ -92,30 +92,11 @@ class Inertia:
         W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
         return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=csr(self.M_s[keep][:, keep]))
 
-    def projected(self, V: Matrix) -> Inertia:
+    def projected(self, V: Matrix | np.ndarray) -> Inertia:
         """The same body with η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
+        X = self.X @ (V if isinstance(V, np.ndarray) else V.toarray())
         W = tuple(tuple(csr(V.T @ w @ V) for w in row) for row in self.W_ab)
-        return replace(self, S=self.S @ V, X=self.X @ V.toarray(), W_ab=W, M_s=csr(V.T @ self.M_s @ V))
-
-
-@dataclass(frozen=True, eq=False)
-class Sections:
-    """Rotary inertia of rigid sections: its parts of J₀, X, W and M_ff."""
-
-    J0: np.ndarray
-    X: np.ndarray
-    W_ab: tuple[tuple[Matrix, ...], ...]  # its trace ΣW_aa is zero: turning leaves tr E alone
-    M_s: Matrix
-
-    def selected(self, keep: np.ndarray) -> Sections:
-        """With some of the coordinates only."""
-        W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
-        return Sections(self.J0, self.X[:, :, keep], W, csr(self.M_s[keep][:, keep]))
-
-    def projected(self, V: np.ndarray) -> Sections:
-        """For η = V η_r."""
-        W = tuple(tuple(csr(V.T @ (w @ V)) for w in row) for row in self.W_ab)
-        return Sections(self.J0, self.X @ V, W, csr(V.T @ (self.M_s @ V)))
+        return replace(self, S=self.S @ V, X=X, W_ab=W, M_s=csr(V.T @ self.M_s @ V))
 
 
 @cache
@@ -137,11 +118,11 @@ def turned_moments() -> np.ndarray:
 
 def rigid_sections(
     E: Sequence[np.ndarray], turn: Sequence[Matrix | np.ndarray], E_yz: np.ndarray | None = None
-) -> Sections:
-    """Sections with second moments E at points, that turn by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
+) -> Inertia:
+    """The rotary inertia of sections with second moments E at points, that turn by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
 
     E = ∫ρ x xᵀ by its diagonal (∫ρx², ∫ρy², ∫ρz²), and ∫ρyz where the axes are not principal ones.
-    X = E[ψ]ᵀ,  W = `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ.
+    X = E[ψ]ᵀ,  W = `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ; the trace ΣW_aa is zero: turning leaves tr E alone.
     """
     n, T = turn[0].shape[1], turned_moments()
     none = turn[0].T @ (0.0 * turn[0])  # dense or sparse, as the rotations are
@@ -160,11 +141,11 @@ def rigid_sections(
                 M_s = M_s + part * gram
         J0[a, f] -= moment.sum()
     J0 -= np.trace(J0) * np.eye(3)
-    return Sections(J0, X, tuple(tuple(csr(w) for w in row) for row in W), csr(M_s))
+    return Inertia(0.0, np.zeros(3), J0, np.zeros((3, n)), X, tuple(tuple(csr(w) for w in row) for row in W), csr(M_s))
 
 
 def six_arrays(
-    x: np.ndarray, mass: np.ndarray | Matrix, Phi: Sequence[Matrix | np.ndarray], sections: Sections | None = None
+    x: np.ndarray, mass: np.ndarray | Matrix, Phi: Sequence[Matrix | np.ndarray], sections: Inertia | None = None
 ) -> Inertia:
     """The arrays of masses at points x (points, 3) that move by Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.errors import InputError, finite, not_negative, positive
 
 
@@ -39,7 +40,7 @@ class Material:
 
     E: float = field(metadata=describe("Young's modulus", "stress", above=0.0))
     rho: float = field(metadata=describe("density", "density", above=0.0))
-    nu: float = field(default=0.3, metadata=describe("Poisson's ratio"))
+    nu: float = optional(0.3, "Poisson's ratio")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "E", positive("Young's modulus E", self.E))
@@ -80,8 +81,8 @@ class Orthotropic:
     nu: tuple[float, float, float] = field(metadata=describe("Poisson's ratios 12, 13, 23"))
     G: tuple[float, float, float] = field(metadata=describe("shear moduli 12, 13, 23", "stress"))
     rho: float = field(metadata=describe("density", "density", above=0.0))
-    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = field(
-        default=None, metadata=describe("columns: directions of the material's axes in body axes")
+    axes: tuple[tuple[float, ...], ...] | np.ndarray | None = optional(
+        None, "columns: directions of the material's axes in body axes"
     )
     not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
 
@@ -140,6 +141,22 @@ def _strains_along(axes: np.ndarray) -> np.ndarray:
     return T
 
 
+Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]
+
+
+def thickness_at(thickness: Thickness, x: np.ndarray) -> np.ndarray:
+    """A thickness, a number or a function of x and y, at points (…, 2 or 3). Raises InputError unless it is positive there."""
+    shape = x.shape[:-1]
+    h = np.asarray(thickness(x[..., 0], x[..., 1]) if callable(thickness) else thickness, dtype=float)
+    if h.shape not in ((), shape):
+        raise InputError(f"thickness(x, y) gave shape {h.shape} for points {shape}; it must be one number a point")
+    h = np.broadcast_to(h, shape)
+    if not (np.isfinite(h) & (h > 0.0)).all():
+        worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), shape)
+        raise InputError(f"the thickness at ({x[worst][0]:g}, {x[worst][1]:g}) is {h[worst]:g}; it must be positive")
+    return h
+
+
 @dataclass(frozen=True)
 class Rayleigh:
     """Damping proportional to mass (1/s) and to stiffness (s).
@@ -150,15 +167,9 @@ class Rayleigh:
     Rigid motion is never damped. Small-motion systems of meshes may also say "ground".
     """
 
-    mass: float = field(
-        default=0.0, metadata=describe("by mass, 1/s: twice the decay rate of every mode", "rate", least=0.0)
-    )
-    stiffness: float = field(
-        default=0.0, metadata=describe("by stiffness, s: of the rate of the whole strain", "time", least=0.0)
-    )
-    relative_to: str | None = field(
-        default=None, metadata=describe("what damping by mass is relative to: a port, or body")
-    )
+    mass: float = optional(0.0, "by mass, 1/s: twice the decay rate of every mode", "rate", least=0.0)
+    stiffness: float = optional(0.0, "by stiffness, s: of the rate of the whole strain", "time", least=0.0)
+    relative_to: str | None = optional(None, "what damping by mass is relative to: a port, or body")
 
     def __post_init__(self) -> None:
         not_negative("Rayleigh mass coefficient", self.mass)

@@ -18,7 +18,6 @@ class Outline(Protocol):
 
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
         """A mesh with n cells along the longest side, or with the given numbers of cells along each."""
-        ...
 
 
 class PositiveSides:

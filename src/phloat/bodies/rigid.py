@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, symmetry_defect, zero_matrix
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.construction import Construction
@@ -54,10 +54,8 @@ class RigidBody:
 
     mass: float = field(metadata=describe("mass", "mass", above=0.0))
     inertia: np.ndarray = field(metadata=describe("about the mass centre: the diagonal, or three rows", "inertia"))
-    center: Point = field(default=(0.0, 0.0, 0.0), metadata=describe("mass centre, seen from port P", "length"))
-    ports: Mapping[str, Point] = field(
-        default_factory=dict, metadata=describe("further ports, {name: place seen from port P}", "length")
-    )
+    center: Point = optional((0.0, 0.0, 0.0), "mass centre, seen from port P", "length")
+    ports: Mapping[str, Point] = optional(dict, "further ports, {name: place seen from port P}", "length")
 
     def __post_init__(self) -> None:
         positive("mass", self.mass)

@@ -18,19 +18,16 @@ class Shape(Protocol):
 
     def places(self) -> np.ndarray:
         """Places to draw the body by, in order."""
-        ...
 
     def points(self, s: np.ndarray) -> np.ndarray:
-        """Undeformed points in body axes, (places, 3)."""
-        ...
+        """Undeformed points in body axes, (places, 3); places are points unless a shape says otherwise."""
+        return s
 
     def displacement(self, s: np.ndarray) -> Matrix:
         """u_f = Φ η at the places: rows (x, y, z) of each place in turn."""
-        ...
 
     def rotation(self, s: np.ndarray) -> Matrix:
         """Rotation Ψ η of the sections, rows likewise."""
-        ...
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         """Each stress resultant at the places, per σ."""
@@ -42,11 +39,9 @@ class Shape(Protocol):
 
     def cauchy(self, x: np.ndarray) -> Matrix:
         """Stress at material points per σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
-        ...
 
     def stress_points(self) -> np.ndarray:
         """Material points at which the largest stress is searched, (points, 3)."""
-        ...
 
 
 def in_turn(rows: Sequence[Matrix | np.ndarray]) -> Matrix:
@@ -122,6 +117,14 @@ class Selected(DerivedShape):
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         found = super().stress(s)
         return found if self.strains is None else {name: rows for name, rows in found.items() if rows.nnz}
+
+
+def rigid_motions(x: np.ndarray) -> np.ndarray:
+    """[I, −[x]]: the motion of points x (points, 3) per (v, ω) about the origin, (points, 3, 6)."""
+    out = np.zeros((len(x), 3, 6))
+    out[:, :, :3] = np.eye(3)
+    out[:, :, 3:] = np.cross(np.eye(3), x[:, None]).transpose(0, 2, 1)  # ω × x
+    return out
 
 
 def selection(chosen: np.ndarray) -> Matrix:

@@ -123,19 +123,6 @@ class ElasticCells:
         return [csr(sp.csr_array((self.slopes[..., a].ravel(), column, start), shape=shape)) for a in range(self.dim)]
 
 
-def for_each_axis(a: Matrix, axes: int) -> Matrix:
-    """The same matrix for every axis, in coordinates (node, axis): a ⊗ I."""
-    n, length = a.shape[0], np.diff(a.indptr)
-    row = np.repeat(np.arange(n), length)
-    first = np.arange(a.nnz) + (axes - 1) * a.indptr[row]  # where an entry of the first axis goes
-    data, column = np.empty(axes * a.nnz), np.empty(axes * a.nnz, dtype=a.indices.dtype)
-    for axis in range(axes):
-        there = first + axis * length[row]
-        data[there], column[there] = a.data, axes * a.indices + axis
-    start = np.concatenate([[0], np.cumsum(np.repeat(length, axes))])
-    return csr(sp.csr_array((data, column, start), shape=(axes * n, axes * n)))
-
-
 # --- compiled loops ---------------------------------------------------------------------------------------------------
 #
 # The loops over cells, compiled: derivatives of shape functions, cell stiffness, and sums into the rows of a sparse matrix.

@@ -125,10 +125,6 @@ class Mesh:
             raise InputError(unknown("boundary", name, self.boundaries))
         return self.boundaries[name]
 
-    def sides(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The cell of each facet of a boundary, and which of its facets it is (as in `cells.FACETS`)."""
-        return self._sides(name, self.boundary(name))
-
     def facet_nodes(self, name: str) -> np.ndarray:
         """All nodes of each facet of a boundary, middles included, in VTK's order of the facet."""
         return self.facet_nodes_of(self.boundary(name), name)
@@ -172,11 +168,9 @@ class Mesh:
         """The same mesh with straight cells of order 1."""
         if self.order == 1:
             return self
-        used, numbers = np.unique(self.corners, return_inverse=True)
-        new = np.zeros(len(self.points), dtype=int)
-        new[used] = np.arange(len(used))
+        points, cells, new = used_points(self.points, self.corners)
         boundaries = {name: new[facets] for name, facets in self.boundaries.items()}
-        return replace(self, points=self.points[used], cells=numbers.reshape(self.corners.shape), boundaries=boundaries)
+        return replace(self, points=points, cells=cells, boundaries=boundaries)
 
     def of_order(self, order: int) -> Mesh:
         """The same mesh with corners only (1), or with middles of edges, faces and cells, straight where they are new (2)."""
@@ -206,6 +200,14 @@ class Mesh:
         kept, number = np.unique(first[group], return_inverse=True)
         boundaries = {name: number[facets] for name, facets in self.boundaries.items()}
         return replace(self, points=self.points[kept], cells=number[self.cells], boundaries=boundaries)
+
+
+def used_points(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The points that cells have, the cells by the numbers of these, and the new number of every point, −1 if it is left out."""
+    used, numbers = np.unique(cells, return_inverse=True)
+    new = np.full(len(points), -1)
+    new[used] = np.arange(len(used))
+    return points[used], numbers.reshape(cells.shape), new
 
 
 def _keys(facets: np.ndarray, points: int) -> np.ndarray:

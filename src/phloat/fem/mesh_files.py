@@ -14,7 +14,7 @@ from phloat.errors import InputError, positive, unknown
 from phloat.fem import cells as cell
 from phloat.fem.cells import FACET
 from phloat.fem.decks import MeshData, abaqus, nastran
-from phloat.fem.mesh import Mesh
+from phloat.fem.mesh import Mesh, used_points
 
 FORMATS = {
     ".msh": "gmsh",
@@ -187,14 +187,12 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     if name in ("quad8", "hexahedron20"):
         points, cells = _with_middles(kind, points, cells)
     regions, facets = _regions_and_facets(parts, place, top)
-    used, numbers = np.unique(cells, return_inverse=True)
-    new = np.full(len(points), -1)
-    new[used] = np.arange(len(used))
+    points, cells, new = used_points(points, cells)
     boundaries = {label: new[nodes] for label, nodes in facets.items()}
     for label, nodes in boundaries.items():
         if away := int((nodes < 0).any(axis=1).sum()):
             raise InputError(f"{away} of {len(nodes)} facets of boundary {label!r} in {source} have nodes of no cell")
-    mesh = Mesh(kind, points[used], numbers.reshape(cells.shape), boundaries, regions)
+    mesh = Mesh(kind, points, cells, boundaries, regions)
     named = boundaries.keys() | regions.keys()  # gmsh writes sets of nodes under the same names
     return _with_node_sets(mesh, {label: new[ids] for label, ids in parts.node_sets.items() if label not in named})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,52 +106,55 @@ def _second(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return out
 
 
-def _at_vertices(cells: PlateCells, rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """So many unknowns at each vertex: their rows, vertices, and numbers in each cell."""
+class Unknowns(NamedTuple):
+    """Some unknowns of a space, as its fields describe them; `dofs` counts them from 0."""
+
+    dofs: np.ndarray
+    places: np.ndarray
+    rows: np.ndarray
+    kinds: np.ndarray
+    vertex: np.ndarray
+    edge: np.ndarray
+
+
+def _at_vertices(cells: PlateCells, rows: list[np.ndarray], kinds: np.ndarray | list[str]) -> Unknowns:
+    """So many unknowns at each vertex, as many as rows and kinds: (vertices, kinds) or the same for all."""
     count, each = len(cells.vertices), len(rows)
-    dofs = each * cells.corners[:, :, None] + np.arange(each)
-    return (
-        np.stack(rows, axis=1).reshape(count * each, -1),
-        np.repeat(np.arange(count), each),
-        dofs.reshape(len(cells.corners), -1),
-    )
+    dofs = (each * cells.corners[:, :, None] + np.arange(each)).reshape(len(cells.corners), -1)
+    vertex, row = np.repeat(np.arange(count), each), np.stack(rows, axis=1).reshape(count * each, -1)
+    names = np.broadcast_to(kinds, (count, each)).ravel()
+    return Unknowns(dofs, cells.vertices[vertex], row, names, vertex, np.full(len(vertex), -1))
 
 
-def _space(
-    cells: PlateCells,
-    exponents: np.ndarray,
-    at_vertices: tuple[np.ndarray, np.ndarray, np.ndarray],
-    vertex_kinds: np.ndarray,
-    edges: tuple[np.ndarray, np.ndarray, np.ndarray, str] | None = None,
-    inside: tuple[np.ndarray, str] | None = None,
-) -> Space:
-    """Unknowns at vertices, then on edges (places, rows, edges), then inside cells (values at places)."""
-    rows, vertex, dofs = at_vertices
-    places, kinds, edge = cells.vertices[vertex], [vertex_kinds], np.full(len(vertex), -1)
-    if edges is not None:
-        where, row, number, kind = edges
-        per = len(where) // len(cells.edges)
-        more = len(rows) + per * cells.cell_edges[:, :, None] + np.arange(per)
-        dofs = np.hstack([dofs, more.reshape(len(dofs), -1)])
-        places, rows, edge = np.vstack([places, where]), np.vstack([rows, row]), np.concatenate([edge, number])
-        kinds.append(np.full(len(where), kind))
-    if inside is not None and len(inside[0]):
-        where, kind = inside
-        per = len(where) // len(dofs)
-        dofs = np.hstack([dofs, len(rows) + np.arange(len(where)).reshape(-1, per)])
-        places, rows = np.vstack([places, where]), np.vstack([rows, _value(len(where))])
-        edge = np.concatenate([edge, np.full(len(where), -1)])
-        kinds.append(np.full(len(where), kind))
-    vertex = np.concatenate([vertex, np.full(len(rows) - len(vertex), -1)])
-    return Space(cells, exponents, dofs, places, rows, np.concatenate(kinds), vertex, edge)
+def _on_edges(cells: PlateCells, places: np.ndarray, rows: np.ndarray, kind: str) -> Unknowns:
+    """As many unknowns on each edge as there are places (edges, any, 2)."""
+    count, each = places.shape[:2]
+    dofs = (each * cells.cell_edges[:, :, None] + np.arange(each)).reshape(len(cells.corners), -1)
+    edge = np.repeat(np.arange(count), each)
+    return Unknowns(dofs, places.reshape(-1, 2), rows, np.full(len(edge), kind), np.full(len(edge), -1), edge)
+
+
+def _inside(places: np.ndarray, kind: str) -> Unknowns:
+    """Values at places inside the cells, (cells, any, 2)."""
+    count, each = places.shape[:2]
+    none = np.full(count * each, -1)
+    dofs = np.arange(count * each).reshape(count, each)
+    return Unknowns(dofs, places.reshape(-1, 2), _value(count * each), np.full(len(none), kind), none, none)
+
+
+def _space(cells: PlateCells, exponents: np.ndarray, *groups: Unknowns) -> Space:
+    """The space of the polynomials with these exponents, by groups of its unknowns."""
+    first = np.cumsum([0, *(len(group.places) for group in groups)])
+    dofs = np.hstack([group.dofs + start for group, start in zip(groups, first, strict=False)])
+    joined = (np.concatenate(part) for part in zip(*(group[1:] for group in groups), strict=True))
+    return Space(cells, exponents, dofs, *joined)
 
 
 def bfs_space(cells: PlateCells) -> Space:
     """Bicubics with continuous slopes on rectangles: w, w_x, w_y, w_xy at each vertex."""
     x, y = (np.tile(e, (len(cells.vertices), 1)) for e in np.eye(2))
     rows = [_value(len(x)), _slope(x), _slope(y), _second(x, y)]
-    kinds = np.tile(["w", "w_x", "w_y", "w_xy"], len(x))
-    return _space(cells, _square(3), _at_vertices(cells, rows), kinds)
+    return _space(cells, _square(3), _at_vertices(cells, rows, ["w", "w_x", "w_y", "w_xy"]))
 
 
 def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
@@ -163,34 +167,36 @@ def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
     rows = [_value(len(t)), _slope(t), _slope(n), _second(t, t), _second(t, n), _second(n, n)]
     plain = ["w", "w_x", "w_y", "w_xx", "w_xy", "w_yy"]
     turned = ["w", "w_t", "w_n", "w_tt", "w_tn", "w_nn"]
-    kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([turned])).ravel()
-    return _space(cells, _triangular(5), _at_vertices(cells, rows), kinds, _normal_slopes(cells))
+    kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([turned]))
+    return _space(cells, _triangular(5), _at_vertices(cells, rows, kinds), _normal_slopes(cells))
 
 
 def morley_space(cells: PlateCells) -> Space:
     """Quadratics on triangles: w at each vertex, the normal slope on each edge; slopes are continuous there only."""
-    count = len(cells.vertices)
-    at = _at_vertices(cells, [_value(count)])
-    return _space(cells, _triangular(2), at, np.full(count, "w"), _normal_slopes(cells))
+    return _space(
+        cells, _triangular(2), _at_vertices(cells, [_value(len(cells.vertices))], ["w"]), _normal_slopes(cells)
+    )
 
 
-def _normal_slopes(cells: PlateCells) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    return cells.vertices[cells.edges].mean(axis=1), _slope(cells.normals), np.arange(len(cells.edges)), "w_n"
+def _normal_slopes(cells: PlateCells) -> Unknowns:
+    return _on_edges(cells, cells.vertices[cells.edges].mean(axis=1)[:, None], _slope(cells.normals), "w_n")
 
 
 def lagrange_space(cells: PlateCells, degree: int, kind: str) -> Space:
     """Continuous polynomials of degree 1 to 3 on triangles, in each coordinate on rectangles; unknowns are values at nodes."""
     triangles = cells.kind == "triangle"
-    exponents = _triangular(degree) if triangles else _square(degree)
-    count = len(cells.vertices)
     s = np.arange(1, degree) / degree
     a, b = cells.vertices[cells.edges[:, 0]], cells.vertices[cells.edges[:, 1]]
-    where = (a[:, None] * (1 - s[:, None]) + b[:, None] * s[:, None]).reshape(-1, 2)
-    edges = (where, _value(len(where)), np.repeat(np.arange(len(cells.edges)), len(s)), kind) if len(s) else None
+    along = a[:, None] * (1 - s[:, None]) + b[:, None] * s[:, None]
     xi = np.array([(i, j) for i in s for j in s if not triangles or i + j < 1 - 1e-9] or np.zeros((0, 2)))
-    first = cells.vertices[cells.corners[:, 0]]
-    inside = (first[:, None] + np.einsum("cij,qj->cqi", cells.jacobians, xi)).reshape(-1, 2)
-    return _space(cells, exponents, _at_vertices(cells, [_value(count)]), np.full(count, kind), edges, (inside, kind))
+    within = cells.vertices[cells.corners[:, 0]][:, None] + np.einsum("cij,qj->cqi", cells.jacobians, xi)
+    return _space(
+        cells,
+        _triangular(degree) if triangles else _square(degree),
+        _at_vertices(cells, [_value(len(cells.vertices))], [kind]),
+        _on_edges(cells, along, _value(along.shape[0] * along.shape[1]), kind),
+        _inside(within, kind),
+    )
 
 
 # --- boundaries -------------------------------------------------------------------------------------------------------
@@ -244,7 +250,7 @@ def vanishing_unknowns(
     cells = space.cells
     tangent, turn = vertex_tangents(cells, first)
     inside = edges[(turn[cells.edges[edges]] != 0).all(axis=1)] if curves else edges
-    out = [np.flatnonzero(np.isin(space.edge, inside) & _is(space, value, slope))]
+    out = [np.flatnonzero(np.isin(space.edge, inside) & np.where(space.kinds == "w_n", slope, value))]
     carried = _by_vertex(space)
     for edge in edges:
         for vertex in cells.edges[edge]:
@@ -262,11 +268,6 @@ def _by_vertex(space: Space) -> list[np.ndarray]:
     on = np.flatnonzero(space.vertex >= 0)
     order = on[np.argsort(space.vertex[on], kind="stable")]
     return np.split(order, np.cumsum(np.bincount(space.vertex[on], minlength=len(space.cells.vertices)))[:-1])
-
-
-def _is(space: Space, value: bool, slope: bool) -> np.ndarray:
-    slopes = np.array([kind == "w_n" for kind in space.kinds])
-    return (value & ~slopes) | (slope & slopes)
 
 
 def _touched(rows: np.ndarray, conditions: Iterable[np.ndarray]) -> np.ndarray:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from phloat.errors import InputError, not_negative, positive, unknown, whole_number
 from phloat.fem import cells as cell
-from phloat.fem.mesh import Mesh
+from phloat.fem.mesh import Mesh, used_points
 
 PLANAR, SOLID = ("triangle", "quadrilateral"), ("tetrahedron", "hexahedron")
 
@@ -280,11 +280,8 @@ def simplices(mesh: Mesh) -> Mesh:
         for name, facets in mesh.boundaries.items():
             pairs = np.array(_SPLIT2)[np.where(even[facets[:, 0]], 0, 1)]
             boundaries[name] = np.take_along_axis(facets[:, None, :], pairs, axis=2).reshape(-1, 3)
-    used, numbers = np.unique(cells, return_inverse=True)  # middles of hexahedra are left over
-    new = np.zeros(len(mesh.points), dtype=np.int64)
-    new[used] = np.arange(len(used))
-    named_parts = {name: new[facets] for name, facets in boundaries.items()}
-    return Mesh(small, mesh.points[used], numbers.reshape(cells.shape), named_parts)
+    points, cells, new = used_points(mesh.points, cells)  # middles of hexahedra are left over
+    return Mesh(small, points, cells, {name: new[facets] for name, facets in boundaries.items()})
 
 
 def _with_middles(mesh: Mesh, small: str, corners: np.ndarray) -> np.ndarray:

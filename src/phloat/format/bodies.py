@@ -17,8 +17,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE
 from phloat.bodies.beams.split import Split
 from phloat.bodies.construction import Construction, ConstructionStep
-from phloat.bodies.continua.interfaces import Mean, Rigid
-from phloat.bodies.continua.mesh_body import Patch
+from phloat.bodies.continua.mesh_body import Mean, Patch, Rigid
 from phloat.bodies.plates.plate import Plate
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.bodies.solids.solid import Sheet, Solid

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.section import Shaped
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite
 
@@ -61,7 +62,9 @@ def stress_field(body: Body, sigma: np.ndarray, points: object = None) -> Stress
 
 def stress_points(body: Body) -> np.ndarray:
     """Where the largest stress of a body is looked for; of a beam over sections whose shape is known."""
-    if isinstance(body.recipe, Beam) and not all(s.shaped for s in body.recipe.sections(body.recipe.length * PLACES)):
+    if isinstance(body.recipe, Beam) and not all(
+        isinstance(s, Shaped) for s in body.recipe.sections(body.recipe.length * PLACES)
+    ):
         raise InputError(
             "the largest stress of a beam needs the shape of its section, and this one is known by A, I … only; use "
             "Rectangle, Circle or Tube, or ask for the stress at a point: stress(body, s=…, y=…, z=…)"
@@ -75,7 +78,7 @@ def stress_at(body: Body, sigma: np.ndarray, x: np.ndarray) -> np.ndarray:
     rows = body.shape.cauchy(x)
     out = (rows @ sigma.T).T.reshape(len(sigma), len(x), 6)
     if isinstance(body.recipe, Beam):
-        unknown_shear = [k for k, s in enumerate(body.recipe.sections(x[:, 0])) if not s.shaped]
+        unknown_shear = [k for k, s in enumerate(body.recipe.sections(x[:, 0])) if not isinstance(s, Shaped)]
         out[:, unknown_shear, 4:] = np.nan
     return out
 

@@ -21,8 +21,7 @@ from phloat.algebra.cross import skews
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import rigid_shift
-from phloat.bodies.continua.mesh_body import Trace
+from phloat.bodies.continua.mesh_body import Trace, rigid_shift
 from phloat.bodies.shape import Selected, Shape
 from phloat.errors import InputError, JointError
 from phloat.fem.overlap import measure, shared

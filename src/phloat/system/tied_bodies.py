@@ -14,7 +14,7 @@ from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.interfaces import interface
+from phloat.bodies.continua.mesh_body import interface
 from phloat.errors import (
     InputError,
     JointError,

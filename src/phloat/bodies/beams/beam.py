@@ -11,20 +11,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zero_matrix
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamFields, BeamShape, Frame, fraction, free_coordinates
-from phloat.bodies.beams.jumps import MOST_JUMPS, SAMPLES, cut_elements, jumps
 from phloat.bodies.beams.section import Section, Taper
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
 from phloat.bodies.construction import Construction
 from phloat.bodies.damping import with_damping
-from phloat.bodies.inertia import Inertia, Sections, rigid_sections, six_arrays
+from phloat.bodies.inertia import Inertia, rigid_sections, six_arrays
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
 from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown, whole_number
-from phloat.fem.interval import gauss, slope
+from phloat.fem.interval import MOST_JUMPS, SAMPLES, cut_elements, gauss, jumps, slope
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
 JAGGED = (
@@ -71,21 +70,14 @@ class Beam:
     length: float = field(metadata=describe("from port P (s = 0) to port C (s = 1), along x", "length", above=0.0))
     section: Section | Callable[[float], Section] = field(metadata=describe("cross-section"))
     material: Material | Callable[[float], Material] = field(metadata=describe("material"))
-    theory: str = field(default="euler-bernoulli", metadata=describe("how sections rotate and shear", choices=THEORIES))
-    frame: str | Frame | None = field(
-        default=None,
-        metadata=describe(
-            "which rigid motion is no deformation; cantilever by default, chord for the pieces of a split beam"
-        ),
+    theory: str = optional("euler-bernoulli", "how sections rotate and shear", choices=THEORIES)
+    frame: str | Frame | None = optional(
+        None, "which rigid motion is no deformation; cantilever by default, chord for the pieces of a split beam"
     )
-    masses: Mapping[float, float] = field(
-        default_factory=dict, metadata=describe("lumped masses, {fraction of the length: mass}", "mass", above=0.0)
-    )
-    ports: Mapping[str, float] = field(
-        default_factory=dict, metadata=describe("further ports, {name: fraction of the length}", least=0.0, most=1.0)
-    )
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
-    stiffening: bool = field(default=True, metadata=describe("whether axial force stiffens bending"))
+    masses: Mapping[float, float] = optional(dict, "lumped masses, {fraction of the length: mass}", "mass", above=0.0)
+    ports: Mapping[str, float] = optional(dict, "further ports, {name: fraction of the length}", least=0.0, most=1.0)
+    damping: Damping = optional(Rayleigh(), "how it loses energy")
+    stiffening: bool = optional(True, "whether axial force stiffens bending")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", positive("length", self.length))
@@ -334,7 +326,7 @@ def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:
 
 def _sections(
     beam: Beam, fields: BeamFields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
-) -> Sections:
+) -> Inertia:
     """Rotary inertia of whole sections; without it in bending only ρI_p about x, for spin and twist alike (else M is singular)."""
     given = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]
     *moments, product = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), given)

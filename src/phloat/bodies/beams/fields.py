@@ -69,6 +69,15 @@ class BeamFields:
         inside = ("u_x", "u_y", "phi_z")
         return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
 
+    @cached_property
+    def powers(self) -> np.ndarray:
+        """Of the length in displacements per coordinate: 1 for slopes and rotations, else 0."""
+        each = []
+        for name, space in self.spaces.items():
+            slopes = np.arange(space.size) % 2 == 1 if space.continuity == 1 else name in ("phi_y", "phi_z", "theta_x")
+            each.append(np.where(slopes, 1.0, np.zeros(space.size)))
+        return np.concatenate(each)
+
     def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Rows:
         """A field at points, in all coordinates: points × coordinates."""
         if name not in self.spaces:

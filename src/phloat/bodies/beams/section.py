@@ -9,13 +9,13 @@ from y towards z. An angle that varies along the beam is a pretwist: material fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from math import cos, pi, sin, tanh
 from typing import Any
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.bodies.material import Material
 from phloat.errors import InputError, finite, mapping, positive
 
@@ -52,22 +52,14 @@ class Section:
     I: float = field(
         metadata=describe("second moment for bending along y, as in the plane xy", "second moment of area", above=0.0)
     )
-    I_y: float | None = field(
-        default=None,
-        metadata=describe("second moment for bending along z; I by default", "second moment of area", above=0.0),
+    I_y: float | None = optional(
+        None, "second moment for bending along z; I by default", "second moment of area", above=0.0
     )
-    J: float | None = field(
-        default=None, metadata=describe("torsion constant; needed in space", "second moment of area", above=0.0)
-    )
-    kappa: float = field(default=5.0 / 6.0, metadata=describe("shear correction of Timoshenko's theory", above=0.0))
-    I_yz: float = field(
-        default=0.0,
-        kw_only=True,
-        metadata=describe("product of inertia: couples bending along y and z", "second moment of area"),
-    )
-    angle: float = field(
-        default=0.0, kw_only=True, metadata=describe("turns the axes of the section about x, from y towards z", "angle")
-    )
+    J: float | None = optional(None, "torsion constant; needed in space", "second moment of area", above=0.0)
+    kappa: float = optional(5.0 / 6.0, "shear correction of Timoshenko's theory", above=0.0)
+    _: KW_ONLY
+    I_yz: float = optional(0.0, "product of inertia: couples bending along y and z", "second moment of area")
+    angle: float = optional(0.0, "turns the axes of the section about x, from y towards z", "angle")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "A", positive("section area A", self.A))
@@ -99,11 +91,6 @@ class Section:
 
     # --- stress: what numbers alone cannot know, and shapes do ----------------------------------------------------------
 
-    @property
-    def shaped(self) -> bool:
-        """Whether the outline is known, and with it the shear and the largest stress."""
-        return False
-
     def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """(τ_xy, τ_xz) at points per V_y, V_z, T, (points, 2, 3); zero where the outline is not known."""
         return np.zeros((len(y), 2, 3))
@@ -119,7 +106,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Shaped(Section):
-    """A section whose numbers follow from its dimensions."""
+    """A section whose numbers follow from its dimensions; its outline is known, and with it the shear and the largest stress."""
 
     A: float = field(init=False, repr=False, compare=False)
     I: float = field(init=False, repr=False, compare=False)
@@ -129,17 +116,41 @@ class Shaped(Section):
     I_yz: float = field(default=0.0, init=False, repr=False, compare=False)
     angle: float = field(default=0.0, init=False, repr=False, compare=False)  # of round sections, which have none
 
-    @property
-    def shaped(self) -> bool:
-        return True
-
     def _are(self, **numbers: float) -> None:
         for name, value in numbers.items():
             object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
-class Circle(Shaped):
+class Round(Shaped):
+    """A section between two circles, or within one."""
+
+    @property
+    def radii(self) -> tuple[float, float]:
+        """The outer radius and the inner one, 0 for a solid bar."""
+        raise NotImplementedError
+
+    def _are_round(self, d: float, inner: float) -> None:
+        """The numbers of a section between the diameters d and `inner`."""
+        moment, ratio = pi * (d**4 - inner**4) / 64, inner / d
+        kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)
+        self._are(diameter=d, A=pi * (d**2 - inner**2) / 4, I=moment, I_y=moment, J=2 * moment, kappa=kappa)
+
+    def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return round_shear(y, z, *self.radii, self.I)
+
+    def rim(self) -> np.ndarray:
+        return np.vstack([circle(radius) for radius in self.radii if radius])
+
+    def outside(self, y: float, z: float) -> str:
+        (outer, inner), r2 = self.radii, y**2 + z**2
+        if inner**2 * (1 - CLOSE) <= r2 <= outer**2 * (1 + CLOSE):
+            return ""
+        return f"its wall is between the radii {inner:g} and {outer:g}" if inner else f"it ends at the radius {outer:g}"
+
+
+@dataclass(frozen=True)
+class Circle(Round):
     """A solid round bar.
 
     Parameters
@@ -156,22 +167,15 @@ class Circle(Shaped):
     diameter: float = field(metadata=describe("diameter", "length", above=0.0))
 
     def __post_init__(self) -> None:
-        d = positive("diameter", self.diameter)
-        self._are(diameter=d, A=pi * d**2 / 4, I=pi * d**4 / 64, I_y=pi * d**4 / 64, J=pi * d**4 / 32, kappa=6 / 7)
+        self._are_round(positive("diameter", self.diameter), 0.0)
 
-    def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return round_shear(y, z, 0.5 * self.diameter, 0.0, self.I)
-
-    def rim(self) -> np.ndarray:
-        return circle(0.5 * self.diameter)
-
-    def outside(self, y: float, z: float) -> str:
-        r = 0.5 * self.diameter
-        return f"it ends at the radius {r:g}" if y**2 + z**2 > r**2 * (1 + CLOSE) else ""
+    @property
+    def radii(self) -> tuple[float, float]:
+        return 0.5 * self.diameter, 0.0
 
 
 @dataclass(frozen=True)
-class Tube(Shaped):
+class Tube(Round):
     """A round tube of outer diameter and wall thickness.
 
     Parameters
@@ -193,23 +197,12 @@ class Tube(Shaped):
         d, t = positive("diameter", self.diameter), positive("wall", self.wall)
         if 2 * t > d:
             raise InputError(f"wall is {t:g}, more than half the diameter {d:g}; use Circle for a solid bar")
-        inner = d - 2 * t
-        moment = pi * (d**4 - inner**4) / 64
-        ratio = inner / d
-        kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)
-        self._are(diameter=d, wall=t, A=pi * (d**2 - inner**2) / 4, I=moment, I_y=moment, J=2 * moment, kappa=kappa)
+        self._are_round(d, d - 2 * t)
+        self._are(wall=t)
 
-    def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return round_shear(y, z, 0.5 * self.diameter, 0.5 * self.diameter - self.wall, self.I)
-
-    def rim(self) -> np.ndarray:
-        return np.vstack([circle(0.5 * self.diameter), circle(0.5 * self.diameter - self.wall)])
-
-    def outside(self, y: float, z: float) -> str:
-        outer, r2 = 0.5 * self.diameter, y**2 + z**2
-        inner = outer - self.wall
-        wrong = r2 > outer**2 * (1 + CLOSE) or r2 < inner**2 * (1 - CLOSE)
-        return f"its wall is between the radii {inner:g} and {outer:g}" if wrong else ""
+    @property
+    def radii(self) -> tuple[float, float]:
+        return 0.5 * self.diameter, 0.5 * self.diameter - self.wall
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,9 +224,8 @@ class Rectangle(Shaped):
 
     b: float = field(metadata=describe("width, along z", "length", above=0.0))
     h: float = field(metadata=describe("height, along y: the bending of the plane xy", "length", above=0.0))
-    angle: float = field(
-        default=0.0, kw_only=True, metadata=describe("turns the section about x, from y towards z", "angle")
-    )
+    _: KW_ONLY
+    angle: float = optional(0.0, "turns the section about x, from y towards z", "angle")
 
     def __post_init__(self) -> None:
         b, h = positive("width b", self.b), positive("height h", self.h)

@@ -21,8 +21,7 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
-from phloat.bodies.continua.interfaces import Place, interface, interfaces, rigid_shift
-from phloat.bodies.continua.mesh_body import MeshBody, Patch, Strains, Trace
+from phloat.bodies.continua.mesh_body import MeshBody, Patch, Place, Strains, Trace, interface, interfaces, rigid_shift
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.damping import BODY, GROUND, moving_mass
 from phloat.bodies.material import ModalDamping
@@ -139,22 +138,21 @@ class Continuum(MeshBody):
         With stiffening, every pair of the `stiffened` softest of these fields (6 by default, at most all) brings a companion
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
-        count, given = stiffened if self.stiffening else 0, self._basis_velocities(basis, modes)
-        options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
-        construction = self.construction and self.construction.then("reduced", **options)
-        if given is not None:
-            body = floating_body(self, self.ports, modes=0, stiffened=count, inertial=False, given=given)
-            return replace(body, construction=construction)
-        if modes is None:
+        if basis is None and modes is None:
             raise InputError("modes is None; it must be a whole number, 0 or more")
-        return replace(
-            floating_body(self, self.ports, modes=modes, stiffened=count, inertial=inertial), construction=construction
+        body = floating_body(
+            self,
+            self.ports,
+            modes=modes or 0,
+            stiffened=stiffened if self.stiffening else 0,
+            inertial=inertial and basis is None,
+            given=None if basis is None else self._basis_velocities(basis, modes),
         )
+        options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
+        return replace(body, construction=self.construction and self.construction.then("reduced", **options))
 
-    def _basis_velocities(self, basis: Basis | None, modes: int | None) -> np.ndarray | None:
+    def _basis_velocities(self, basis: Basis, modes: int | None) -> np.ndarray:
         """The velocities of a basis."""
-        if basis is None:
-            return None
         if not isinstance(basis, Basis):
             raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis or modal_basis")
         if modes is not None:

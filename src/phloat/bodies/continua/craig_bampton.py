@@ -48,26 +48,21 @@ Interface = Tied | Averaged
 class CraigBampton:
     """q = V y: columns of loose rigid motions (if interfaces leave any), fixed-interface modes, then six of every interface.
 
-    `omega` are the frequencies of the inner columns, all interfaces held: the first `modes` are those of the body, the rest are
-    inertial. `motions[name]` (6 × columns) says which motion of the interface its columns are: the identity where it can feel
-    all six; `leaves[name]` counts the rigid motions that are left when it alone is held.
+    `omega` are the frequencies of the inner columns, all interfaces held: first those of the modes, then inertial ones.
     """
 
     V: np.ndarray
     omega: np.ndarray
-    modes: int
     loose: int
     columns: Mapping[str, slice]
-    motions: Mapping[str, np.ndarray]
-    leaves: Mapping[str, int]
     held: FixedInterfaces
 
     def held_at(self, frame: str) -> np.ndarray:
         """The columns that do not move one interface: deformation as seen from there."""
         if frame not in self.columns:
             raise InputError(unknown("interface", frame, self.columns))
-        if self.leaves[frame]:
-            raise InputError(f"interface {frame!r} leaves {self.leaves[frame]} rigid motions; use mean axes")
+        if left := self.held.leaves[frame]:
+            raise InputError(f"interface {frame!r} leaves {left} rigid motions; use mean axes")
         return np.delete(self.V, self.columns[frame], axis=1)
 
     def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
@@ -108,7 +103,7 @@ def fixed_interface_basis(
         columns[name] = slice(start, start + block.shape[1])
         start += block.shape[1]
     V = np.hstack([held.rest, Phi, *Psi.values()])
-    out = CraigBampton(V, omega, modes, held.rest.shape[1], columns, held.motions, held.leaves, held)
+    out = CraigBampton(V, omega, held.rest.shape[1], columns, held)
     if (miss := _coupling(K, out)) > 1e-6:
         raise AccuracyError(f"fixed-interface modes and static motions are coupled by {miss:.1e}; K is near singular")
     return out
@@ -126,8 +121,8 @@ class FixedInterfaces:
         ties = {name: i for name, i in interfaces.items() if isinstance(i, Tied)}
         self.bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties.values())])
         self.inside = np.setdiff1d(np.arange(self.n), self.bound)
-        self.motions: dict[str, np.ndarray] = {}
-        self.leaves: dict[str, int] = {}
+        self.motions: dict[str, np.ndarray] = {}  # of each interface, as its columns have them, (6, columns)
+        self.leaves: dict[str, int] = {}  # rigid motions that are left where an interface alone is held
         self.pulled: dict[str, np.ndarray] = {}  # the ties' columns, zero inside
         self.rows: dict[str, slice] = {}
         G, rigid = [np.zeros((0, self.n))], orthonormal_span(rigid)
@@ -200,14 +195,10 @@ class FixedInterfaces:
         """The motion of the whole body for unit motions of one interface, the others held."""
         if name in self.pulled:
             Q = self.pulled[name]
-            f, g = -(self.K @ Q)[self.inside], -(self.G @ Q)
-        else:
-            Q = np.zeros((self.n, self.motions[name].shape[1]))
-            f, g = np.zeros((len(self.inside), Q.shape[1])), np.zeros((len(self.G), Q.shape[1]))
-            g[self.rows[name]] = np.eye(Q.shape[1])
-        out = Q.copy()
-        out[self.inside] = self.solve_again(f, g)
-        return out
+            return self.under(0.0 * Q, Q)
+        g = np.zeros((len(self.G), self.motions[name].shape[1]))
+        g[self.rows[name]] = np.eye(g.shape[1])
+        return self._spread(self.solve_again(np.zeros((len(self.inside), g.shape[1])), g))
 
     def under(self, f: np.ndarray, Q: np.ndarray | None = None) -> np.ndarray:
         """The motion of the whole body under forces f (columns), its interfaces held, or its ties moved by Q (zero inside)."""

@@ -34,8 +34,7 @@ from phloat.bodies.continua.craig_bampton import (
     fixed_interface_basis,
     mass_norms,
 )
-from phloat.bodies.continua.interfaces import Interface, Mean, Place, Rigid, interfaces, mean_motion
-from phloat.bodies.continua.mesh_body import MeshBody
+from phloat.bodies.continua.mesh_body import Interface, Mean, MeshBody, Place, Rigid, interfaces, mean_motion
 from phloat.bodies.continua.reduced_shape import (
     FLAT,
     ReducedFields,
@@ -85,9 +84,17 @@ def floating_body(
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     forces = _inertial(continuum) if inertial else None
     basis = fixed_interface_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
-    rows = frame_rows(continuum, continuum.frame, ports)
-    framed = fields_in_frame(continuum, basis, continuum.frame, ports, rows)
-    framed = framed if given is None else given_fields_in_frame(continuum, given, continuum.frame, ports, found)
+    port, rows = _port_on(continuum.frame, ports), None
+    if port is None and continuum.frame != MEAN_AXES:
+        rows = mean_motion(continuum.trace(continuum.frame), f"frame {continuum.frame!r}")[1]
+    if given is not None:
+        framed = _given_fields(continuum, given, rows if port is None else found[port].L)
+    elif port is not None:
+        framed = basis.held_at(port)
+    elif rows is not None:
+        framed = _fields_beside(continuum, basis.V, rows)
+    else:
+        framed = basis.mean_axes(continuum.M, continuum.rigid)
     if not framed.shape[1]:
         raise InputError("no deformation is left: modes is 0 and the body has no second port; ask for modes=1 or more")
     framed, omega = _ritz(framed, K, continuum.M)
@@ -321,42 +328,28 @@ def _quadratic(fields: ReducedFields) -> Quadratic:
 MEAN_AXES = "mean axes"
 
 
-def frame_rows(continuum: MeshBody, frame: str, ports: Mapping[str, Place]) -> Matrix | None:
-    """The mean motion (v, ω) = F q of a frame that is no port; None of ports and of mean axes."""
-    if frame == MEAN_AXES or _port_on(frame, ports) is not None:
-        return None
-    return mean_motion(continuum.trace(frame), f"frame {frame!r}")[1]
-
-
-def fields_in_frame(
-    continuum: MeshBody, basis: CraigBampton, frame: str, ports: Mapping[str, Place], rows: Matrix | None
-) -> np.ndarray:
-    """The fields of a basis without the rigid motion of the frame, whose `rows` are those of `frame_rows`."""
-    if rows is None:
-        port = _port_on(frame, ports)
-        return basis.held_at(port) if port is not None else basis.mean_axes(continuum.M, continuum.rigid)
+def _fields_beside(continuum: MeshBody, V: np.ndarray, rows: Matrix) -> np.ndarray:
+    """The fields in the span of V without the mean motion (v, ω) = rows · q of the frame."""
     # unit fields first: what is left of a rigid one is round-off, and must stay that
-    V, rigid = basis.V / mass_norms(basis.V, continuum.M), continuum.rigid[:, continuum.rigid.any(axis=0)]
-    for _ in range(2):  # the second sweep takes what round-off left
-        V = V - rigid @ la.lstsq(rows @ rigid, rows @ V)[0]
+    V, rigid = V / mass_norms(V, continuum.M), continuum.rigid[:, continuum.rigid.any(axis=0)]
+    V = _at_rest(V, rigid, rows)
     _, turn = la.eigh(V.T @ (continuum.M @ V))
     return V @ turn[:, rigid.shape[1] :]  # the rigid motions were in the span: exactly they are gone
 
 
-def given_fields_in_frame(
-    continuum: MeshBody, V: np.ndarray, frame: str, ports: Mapping[str, Place], found: Mapping[str, Interface]
-) -> np.ndarray:
-    """Given fields without the rigid motion of the frame; rigid and dependent ones are dropped."""
+def _given_fields(continuum: MeshBody, V: np.ndarray, rows: Matrix | None) -> np.ndarray:
+    """Given fields without the rigid motion of the frame, of mean axes if rows is None; rigid and dependent ones are dropped."""
     moved = continuum.rigid[:, continuum.rigid.any(axis=0)]
     rigid = orthonormal(moved, continuum.M)
     V = V[:, V.any(axis=0)]
     V = orthonormal(orthogonal_to(V / mass_norms(V, continuum.M), rigid, continuum.M), continuum.M, np.ones(V.shape[1]))
-    port = _port_on(frame, ports)
-    rows = frame_rows(continuum, frame, ports) if port is None else found[port].L
-    if rows is None:  # mean axes
-        return V
-    for _ in range(2):
-        V = V - moved @ la.lstsq(rows @ moved, rows @ V)[0]
+    return V if rows is None else _at_rest(V, moved, rows)
+
+
+def _at_rest(V: np.ndarray, rigid: np.ndarray, rows: Matrix) -> np.ndarray:
+    """V and as much rigid motion that rows · V = 0."""
+    for _ in range(2):  # the second sweep takes what round-off left
+        V = V - rigid @ la.lstsq(rows @ rigid, rows @ V)[0]
     return V
 
 

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from phloat.bodies.material import Material, Orthotropic
+from phloat.bodies.material import Material, Orthotropic, Thickness, thickness_at
 from phloat.errors import InputError, finite, positive
 
 SHEAR_FACTOR = 5.0 / 6.0
@@ -52,8 +52,8 @@ class Laminate:
             positive(f"thickness of layer {k}", layer[1])
             finite(f"angle of layer {k}", layer[2], ())
         object.__setattr__(self, "layers", tuple(tuple(layer) for layer in self.layers))
-        h, first = self.thickness, sum(r * (b * b - a * a) / 2.0 for r, a, b in self._masses())
-        if abs(first) > NONE * h * self.through.rho_0:
+        first = float(self._through(self._rho, 1))
+        if abs(first) > NONE * self.thickness * self.through.rho_0:
             raise InputError(
                 f"the mass centre of this laminate is {first / self.through.rho_0:.3g} m off the middle; it must not be"
             )
@@ -67,25 +67,31 @@ class Laminate:
         """z of the faces of the layers, from −h/2 to h/2."""
         return np.concatenate([[0.0], np.cumsum([layer[1] for layer in self.layers])]) - 0.5 * self.thickness
 
-    def _masses(self) -> list[tuple[float, float, float]]:
-        z = self.heights
-        return [(float(layer[0].rho), z[k], z[k + 1]) for k, layer in enumerate(self.layers)]
+    @cached_property
+    def stiffness(self) -> tuple[np.ndarray, np.ndarray]:
+        """Q̄ (layers, 3, 3) and Ḡ (layers, 2, 2) in the axes of the plate."""
+        turned = [turned_stiffness(*plane_stress(material), angle) for material, _, angle in self.layers]
+        return np.array([Q for Q, _ in turned]), np.array([G for _, G in turned])
+
+    @property
+    def _rho(self) -> np.ndarray:
+        return np.array([float(material.rho) for material, *_ in self.layers])
+
+    def _through(self, of_layers: np.ndarray, power: int) -> Any:
+        """∫ f zᵖ dz of something that is constant in every layer."""
+        z = self.heights ** (power + 1)
+        return sum(f * (above - below) / (power + 1) for f, below, above in zip(of_layers, z[:-1], z[1:], strict=True))
 
     @cached_property
     def through(self) -> Through:
         """A, B, D, shear and masses in the axes of the plate."""
-        A, B, D, shear = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((2, 2))
-        z = self.heights
-        for k, (material, h, angle) in enumerate(self.layers):
-            Q, G = turned_stiffness(*plane_stress(material), angle)
-            A += Q * h
-            B += Q * (z[k + 1] ** 2 - z[k] ** 2) / 2.0
-            D += Q * (z[k + 1] ** 3 - z[k] ** 3) / 3.0
-            shear += SHEAR_FACTOR * G * h
+        Q, G = self.stiffness
+        h = [thickness for _, thickness, _ in self.layers]
+        A, shear = (sum(f * t for f, t in zip(part, h, strict=True)) for part in (Q, SHEAR_FACTOR * G))
+        B, D = self._through(Q, 1), self._through(Q, 2)
         B[np.abs(B) < NONE * self.thickness * np.abs(A).max()] = 0.0
-        rho_0 = sum(r * (b - a) for r, a, b in self._masses())
-        rho_2 = sum(r * (b**3 - a**3) / 3.0 for r, a, b in self._masses())
-        return Through(A, B, D, shear, np.array(rho_0), np.array(rho_2))
+        rho_0, rho_2 = (np.array(self._through(self._rho, power)) for power in (0, 2))
+        return Through(A, B, D, shear, rho_0, rho_2)
 
     def layer_at(self, z: np.ndarray) -> np.ndarray:
         """The number of the layer at each height; on a face between two, the lower one."""
@@ -125,9 +131,6 @@ def turned_stiffness(Q: np.ndarray, G: np.ndarray, angle: float) -> tuple[np.nda
 # What a plate is through its thickness, at points (points, 2) of its middle plane.
 
 
-Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
 @dataclass(frozen=True)
 class PlateSection:
     """A laminate, or a thickness (a number or a function of x and y) of a material whose axis 1 is turned by `angle` from x.
@@ -164,16 +167,8 @@ class PlateSection:
         """The thickness."""
         if isinstance(self.material, Laminate):
             return np.full(len(x), self.material.thickness)
-        if not callable(self.thickness):
-            return np.full(len(x), self.thickness, dtype=float)
-        h = np.asarray(self.thickness(x[:, 0], x[:, 1]), dtype=float)
-        if h.shape not in ((), (len(x),)):
-            raise InputError(f"thickness(x, y) gave shape {h.shape} for {len(x)} points; it must be one number a point")
-        h = np.broadcast_to(h, (len(x),))
-        if (bad := ~(np.isfinite(h) & (h > 0.0))).any():
-            i = int(bad.argmax())
-            raise InputError(f"the thickness at ({x[i, 0]:g}, {x[i, 1]:g}) is {h[i]:g}; it must be positive")
-        return h
+        assert self.thickness is not None
+        return thickness_at(self.thickness, x)
 
     def through(self, x: np.ndarray) -> Through:
         """Stiffnesses and masses per area."""
@@ -196,9 +191,7 @@ class PlateSection:
         strain = flexible[:, :3] + z[:, None, None] * flexible[:, 3:]
         out = np.zeros((len(x), 6, 8))
         if isinstance(self.material, Laminate):
-            own = [turned_stiffness(*plane_stress(material), angle) for material, _, angle in self.material.layers]
-            layer = self.material.layer_at(z)
-            Q, G = (np.array([o[k] for o in own])[layer] for k in (0, 1))
+            Q, G = (of_layers[self.material.layer_at(z)] for of_layers in self.material.stiffness)
             across = self.shear_factor * G @ np.linalg.inv(shear)
         else:
             h = self.height(x)

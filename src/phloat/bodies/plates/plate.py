@@ -11,21 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
-from phloat.bodies.continua.interfaces import PORTS, Place, option
-from phloat.bodies.continua.mesh_body import MassSamples, Patch, Trace, disc_error
-from phloat.bodies.inertia import Sections, rigid_sections
-from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
+from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Trace, disc_error, option
+from phloat.bodies.inertia import Inertia, rigid_sections
+from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
-from phloat.bodies.plates.fields import PlateFields
-from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection, Thickness
-from phloat.bodies.plates.mindlin import Mindlin
-from phloat.bodies.plates.mixed import MixedStresses
-from phloat.bodies.plates.shape import ABOVE, LocalStresses, PlateShape
+from phloat.bodies.plates.fields import Mindlin, PlateFields
+from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection
+from phloat.bodies.plates.shape import ABOVE, LocalStresses, MixedStresses, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
@@ -95,34 +92,22 @@ class Plate:
 
     outline: Mesh | PlateRectangle | PlateDisc
     material: Material | Orthotropic | Laminate = field(metadata=describe("material, or a laminate"))
-    thickness: Thickness | None = field(
-        default=None, metadata=describe("a length, or a polynomial of x and y; a laminate has its own")
-    )
-    theory: str = field(
-        default="kirchhoff", metadata=describe("with shear deformation (mindlin) or without", choices=THEORIES)
-    )
-    elements: str | None = field(
-        default=None, metadata=describe("finite elements", choices=[e for some in ELEMENTS.values() for e in some])
-    )
-    angle: float = field(default=0.0, metadata=describe("of the material's axis 1 from x", "angle"))
-    clamped: Sides = field(default=None, metadata=describe("held and not rotated: a boundary, several, or all"))
-    supported: Sides = field(default=None, metadata=describe("w = 0: a boundary, several, or all"))
-    symmetric: Sides = field(default=None, metadata=describe("not rotated across: a boundary, several, or all"))
-    support: str = field(
-        default="hard", metadata=describe("whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
-    )
+    thickness: Thickness | None = optional(None, "a length, or a polynomial of x and y; a laminate has its own")
+    theory: str = optional("kirchhoff", "with shear deformation (mindlin) or without", choices=THEORIES)
+    elements: str | None = optional(None, "finite elements", choices=[e for some in ELEMENTS.values() for e in some])
+    angle: float = optional(0.0, "of the material's axis 1 from x", "angle")
+    clamped: Sides = optional(None, "held and not rotated: a boundary, several, or all")
+    supported: Sides = optional(None, "w = 0: a boundary, several, or all")
+    symmetric: Sides = optional(None, "not rotated across: a boundary, several, or all")
+    support: str = optional("hard", "whether Mindlin's sections may rotate along a support", choices=SUPPORTS)
     frame: str | None = option("frame")
     ports: Mapping[str, Place] = option("ports")
     damping: Damping = option("damping")
     stiffening: bool = option("stiffening")
-    membrane: bool | None = field(default=None, metadata=describe("whether it stretches in its plane"))
-    mass: float | None = option("mass")
-    held: Mapping[str, str] = field(
-        default_factory=dict, metadata=describe("{side: axes of the plane that are held, x, y or xy}")
-    )
-    shear_factor: float | None = field(
-        default=None, metadata=describe("of Mindlin's theory; 5/6 by default", above=0.0)
-    )
+    membrane: bool | None = optional(None, "whether it stretches in its plane")
+    mass: float | None = optional(None, "what it should weigh: a check of units", "mass", above=0.0)
+    held: Mapping[str, str] = optional(dict, "{side: axes of the plane that are held, x, y or xy}")
+    shear_factor: float | None = optional(None, "of Mindlin's theory; 5/6 by default", above=0.0)
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -277,7 +262,7 @@ def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
     return np.unique(np.concatenate([np.zeros(0, dtype=int), *(cells.edges_on(name) for name in names)]))
 
 
-def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Sections | None]:
+def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Inertia | None]:
     """Mass at quadrature points, and rotary inertia where the theory has it."""
     points = fields.cells.quadrature(fields.rules["mass"])
     through = plate.section.through(points.x)

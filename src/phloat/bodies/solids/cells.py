@@ -6,7 +6,7 @@ Cσ = w A⁻¹σ,   D q = w ε(u),   so σ are the stresses themselves and DᵀC
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -18,14 +18,14 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
+from phloat.bodies.shape import rigid_motions
 from phloat.bodies.solids.shape import Locator, MeshShape, SolidSurface
 from phloat.errors import InputError
-from phloat.fem.assembly import VOIGT, ElasticCells, for_each_axis
+from phloat.fem.assembly import VOIGT, ElasticCells
 from phloat.fem.cells import FACET, Reference, rule
 from phloat.fem.mesh import Mesh
 
 AXES = "xyz"
-Thickness = Callable[[np.ndarray], np.ndarray]  # at points (…, dim)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +38,12 @@ class MaterialPart:
     whole: np.ndarray | None = None
 
 
-def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickness: Thickness | None) -> Continuum:
+def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Continuum:
     """The free body."""
     cells = ElasticCells.of(mesh)
     d, count = cells.dim, len(mesh.points)
     at_mass, at_stress = (
-        np.ones((1, 1)) if thickness is None else thickness(cells.at(points))
-        for points, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
+        recipe.thickness_at(cells.at(points)) for points, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
     )
     density = np.zeros((len(cells.nodes), 1))
     for part in parts:
@@ -62,7 +61,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart], thickne
             weight=cells.volumes(),
         ),
         sections=None,
-        M=for_each_axis(mass, d),
+        M=csr(sp.kron(mass, sp.eye_array(d), format="csr")),
         K=cells.stiffness([(part.cells, part.A) for part in parts], at_stress),
         make_strains=partial(_strains, cells, parts, cells.stress_weights * at_stress, names, recipe.stiffening),
         rigid=_rigid(mesh.points, d),
@@ -89,10 +88,7 @@ def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None
 
 def _rigid(x: np.ndarray, d: int) -> np.ndarray:
     """u = e_k, and u = e_k × x."""
-    out = np.zeros((len(x), d, 6))
-    for k, e in enumerate(np.eye(3)):
-        out[:, :, k] = e[:d]
-        out[:, :, 3 + k] = np.cross(e, x)[:, :d]
+    out = rigid_motions(x)[:, :d]
     if d == 2:
         out[:, :, 2:5] = 0.0  # a sheet knows motions in its plane only
     return out.reshape(len(x) * d, 6)

@@ -38,9 +38,6 @@ class MeshShape(Shape):
     def places(self) -> np.ndarray:
         return self.nodes
 
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return s
-
     def displacement(self, s: np.ndarray) -> Matrix:
         rows = 3 * np.arange(len(s))
         if s is self.nodes:
@@ -155,7 +152,11 @@ class Locator:
         near = np.atleast_2d(tree.query(x, k=min(FIRST, count))[1]).reshape(len(x), -1)
         found, xi, off = np.zeros(len(x), dtype=int), np.zeros(x.shape), np.full(len(x), np.inf)
         for k in range(near.shape[1]):
-            self._try(x, np.flatnonzero(off > INSIDE), near[:, k], found, xi, off)
+            open_ = np.flatnonzero(off > INSIDE)
+            place, beyond = self._inverted(x[open_], near[open_, k])
+            better = beyond < off[open_]
+            to = open_[better]
+            found[to], xi[to], off[to] = near[to, k], place[better], beyond[better]
         for i in np.flatnonzero(off > INSIDE):
             others = np.setdiff1d(np.array(tree.query_ball_point(x[i], reach), dtype=int), near[i])
             places, beyond = self._inverted(np.repeat(x[i : i + 1], len(others), axis=0), others)
@@ -165,16 +166,6 @@ class Locator:
             if off[i] > INSIDE:
                 self._refuse_far(x[i], np.append(near[i], others))
         return found, xi
-
-    def _try(
-        self, x: np.ndarray, open_: np.ndarray, cell: np.ndarray, found: np.ndarray, xi: np.ndarray, off: np.ndarray
-    ) -> None:
-        if not open_.size:
-            return
-        place, beyond = self._inverted(x[open_], cell[open_])
-        better = beyond < off[open_]
-        to = open_[better]
-        found[to], xi[to], off[to] = cell[to], place[better], beyond[better]
 
     def _inverted(self, x: np.ndarray, cell: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ξ with x(ξ) = x by Newton's method, and how far outside of the cell it is."""

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
-from phloat.bodies.continua.interfaces import PORTS, Place, option
-from phloat.bodies.material import Damping, Material, Orthotropic, require_damping
+from phloat.bodies.continua.mesh_body import PORTS, Place, option
+from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping, thickness_at
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
-from phloat.bodies.solids.cells import MaterialPart, Thickness, elastic_body
+from phloat.bodies.solids.cells import MaterialPart, elastic_body
 from phloat.errors import InputError, finite, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
+from phloat.fem.mesh_files import read_mesh
 
 Sides: TypeAlias = "str | tuple[str, ...] | None"
 Elastic: TypeAlias = "Material | Orthotropic"
@@ -29,7 +30,67 @@ WIDE = 2.5  # sizes of a cell: the widest gap between nodes of a line
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
+class MeshRecipe:
+    """What solids and sheets have in common: a mesh or an outline, materials, supports and ports."""
+
+    mesh: Mesh | Outline
+    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
+    _: KW_ONLY
+    clamped: Sides = option("clamped")
+    symmetric: Sides = option("symmetric")
+    held: Mapping[str, str] = option("held")
+    frame: str | None = option("frame")
+    ports: Mapping[str, Place] = option("ports")
+    damping: Damping = option("damping")
+    stiffening: bool = option("stiffening")
+    mass: float | None = optional(None, "what it should weigh: a check of units", "mass", above=0.0)
+    lines: Mapping[str, Line] = option("lines")
+    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
+    kinds: ClassVar[tuple[str, ...]]  # of cells
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
+            raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use {name}.from_mesh(path)")
+        if isinstance(self.mesh, Mesh) and self.mesh.kind not in self.kinds:
+            needed = " or ".join(self.kinds)
+            raise InputError(f"a {name} needs cells of kind {needed}, not {self.mesh.kind}: use Solid, Sheet or Plate")
+        require_damping(self.damping)
+        mapping("ports", self.ports, PORTS)
+        if self.mass is not None:
+            positive("mass", self.mass)
+
+    @classmethod
+    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Self:
+        """A mesh read from a file; `unit` is the length of its unit in metres, 1e-3 for millimetres."""
+        return cls(read_mesh(path, unit=unit), **options)
+
+    @one_thread()
+    def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
+        """The body with displacements of order 1 or 2 in cells whose geometry has the same order.
+
+        n says how many cells an outline gets along its longest side, or along each of its sides; a mesh is cut into halves
+        `refine` times. Cells of order 1 are stiff in bending and near incompressibility: they take many layers where those of
+        order 2 take one or two.
+        """
+        mesh = mesh_outline(self.mesh, n, order, refine)
+        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
+        free = elastic_body(self, mesh, parts)
+        require_mass(float(free.samples.mass.sum()), self.mass)
+        held = with_supports(free, self.clamped, self.symmetric, self.held, self.lines)
+        return replace(held, construction=Construction(self).then("discretise", n, order=order, refine=refine))
+
+    def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray | None]:
+        """Stress from strain in the dimensions of the body, density, and all six stresses from these; None where they are all."""
+        return material.elasticity(), material.rho, None
+
+    def thickness_at(self, x: np.ndarray) -> np.ndarray | float:
+        """The thickness at points x (…, dimension); 1 for solids."""
+        return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Solid(MeshRecipe):
     """An elastic solid on a mesh of tetrahedra or hexahedra, or in an outline that meshes itself.
 
     Make it by `Solid.box`, `Solid.tube`, `Solid.bracket` or `Solid.from_mesh(file)`, with the other fields as keywords. Boundaries
@@ -68,32 +129,7 @@ class Solid:
     1.01
     """
 
-    mesh: Mesh | Outline
-    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
-    clamped: Sides = option("clamped")
-    symmetric: Sides = option("symmetric")
-    held: Mapping[str, str] = option("held")
-    frame: str | None = option("frame")
-    ports: Mapping[str, Place] = option("ports")
-    damping: Damping = option("damping")
-    stiffening: bool = option("stiffening")
-    mass: float | None = option("mass")
-    lines: Mapping[str, Line] = option("lines")
-    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
-            raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Solid.from_mesh(path) or Solid.box(…)")
-        if isinstance(self.mesh, Mesh) and self.mesh.dimension != 3:
-            raise InputError(f"a solid needs tetrahedra or hexahedra; these are {self.mesh.kind}s: use Sheet or Plate")
-        _check_options(self)
-
-    @classmethod
-    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Solid:
-        """A mesh read from a file; `unit` is the length of its unit in metres, 1e-3 for millimetres."""
-        from phloat.fem.mesh_files import read_mesh
-
-        return cls(read_mesh(path, unit=unit), **options)
+    kinds: ClassVar[tuple[str, ...]] = ("tetrahedron", "hexahedron")
 
     @classmethod
     def box(cls, a: float, b: float, c: float, *, cells: str = "hexahedron", **options: Any) -> Solid:
@@ -114,44 +150,6 @@ class Solid:
         """An L of two legs, a along x and b along y, width along z; its ends are A (x = a) and B (y = b)."""
         return cls(BracketOutline(a, b, thickness, width, cells), **options)
 
-    @one_thread()
-    def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
-        """The body with displacements of order 1 or 2 in cells whose geometry has the same order.
-
-        n says how many cells an outline gets along its longest side, or along each of its sides; a mesh is cut into halves
-        `refine` times. Cells of order 1 are stiff in bending and near incompressibility: they take many layers where those of
-        order 2 take one or two.
-        """
-        mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, m.elasticity(), m.rho) for cells, m in cells_by_material(mesh, self.material)]
-        construction = Construction(self).then("discretise", n, order=order, refine=refine)
-        return _assembled(self, mesh, parts, construction=construction)
-
-
-# --- both -------------------------------------------------------------------------------------------------------------
-
-
-def _check_options(body: Solid | Sheet) -> None:
-    require_damping(body.damping)
-    mapping("ports", body.ports, PORTS)
-    if body.mass is not None:
-        positive("mass", body.mass)
-
-
-def _assembled(
-    body: Solid | Sheet,
-    mesh: Mesh,
-    parts: list[MaterialPart],
-    thickness: Thickness | None = None,
-    *,
-    construction: Construction,
-) -> Continuum:
-    """The body on a mesh, held where its recipe says so."""
-    free = elastic_body(body, mesh, parts, thickness)
-    require_mass(float(free.samples.mass.sum()), body.mass)
-    held = with_supports(free, body.clamped, body.symmetric, body.held, body.lines)
-    return replace(held, construction=construction)
-
 
 # --- sheets -----------------------------------------------------------------------------------------------------------
 #
@@ -160,64 +158,31 @@ def _assembled(
 
 PLANES = ("stress", "strain")
 WITHIN = (0, 1, 5)  # the strains xx, yy, xy
-SheetThickness: TypeAlias = "float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]"
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class Sheet(MeshRecipe):
     """A sheet in the plane xy on triangles or quadrilaterals; displacements u_x, u_y, stresses xx, yy, xy.
 
     plane="stress": nothing pulls across it, a thin sheet; "strain": nothing moves across it, a slice of a long body.
     `thickness` (m) is constant or a function of arrays x, y. The other options are those of `Solid`.
     """
 
-    mesh: Mesh | Outline
-    material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
-    thickness: SheetThickness = field(default=1.0, metadata=describe("a length, or a polynomial of x and y"))
-    plane: str = field(
-        default="stress", metadata=describe("nothing pulls (stress) or moves (strain) across it", choices=PLANES)
-    )
-    clamped: Sides = option("clamped")
-    symmetric: Sides = option("symmetric")
-    held: Mapping[str, str] = option("held")
-    frame: str | None = option("frame")
-    ports: Mapping[str, Place] = option("ports")
-    damping: Damping = option("damping")
-    stiffening: bool = option("stiffening")
-    mass: float | None = option("mass")
-    lines: Mapping[str, Line] = option("lines")
-    not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
+    thickness: Thickness = optional(1.0, "a length, or a polynomial of x and y")
+    plane: str = optional("stress", "nothing pulls (stress) or moves (strain) across it", choices=PLANES)
+    kinds: ClassVar[tuple[str, ...]] = ("triangle", "quadrilateral")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
-            raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use Sheet.rectangle(a, b, …)")
-        if isinstance(self.mesh, Mesh) and self.mesh.dimension != 2:
-            raise InputError(f"a sheet needs triangles or quadrilaterals, not {self.mesh.kind}s: use Solid")
+        super().__post_init__()
         if self.plane not in PLANES:
             raise InputError(unknown("plane", self.plane, PLANES))
         if not callable(self.thickness):
             object.__setattr__(self, "thickness", positive("thickness", self.thickness))
-        _check_options(self)
-
-    @classmethod
-    def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Sheet:
-        """A mesh read from a file; `unit` is the length of its unit in metres, 1e-3 for millimetres."""
-        from phloat.fem.mesh_files import read_mesh
-
-        return cls(read_mesh(path, unit=unit), **options)
 
     @classmethod
     def rectangle(cls, a: float, b: float, *, cells: str = "quadrilateral", **options: Any) -> Sheet:
         """0 ≤ x ≤ a, 0 ≤ y ≤ b; sides left, right (x = 0, a), bottom, top (y = 0, b)."""
         return cls(RectangleOutline(a, b, cells), **options)
-
-    @one_thread()
-    def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
-        """The body with displacements of order 1 or 2, n cells along the longest side or along each; see `Solid.discretise`."""
-        mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
-        construction = Construction(self).then("discretise", n, order=order, refine=refine)
-        return _assembled(self, mesh, parts, self.thickness_at, construction=construction)
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
         """Stress from strain in the plane, density, and all six stresses from those in the plane."""
@@ -227,13 +192,7 @@ class Sheet:
         return A[list(WITHIN)], material.rho, A @ np.linalg.inv(A[list(WITHIN)])
 
     def thickness_at(self, x: np.ndarray) -> np.ndarray:
-        h = self.thickness(x[..., 0], x[..., 1]) if callable(self.thickness) else self.thickness
-        h = np.broadcast_to(np.asarray(h, dtype=float), x.shape[:-1])
-        if not (np.isfinite(h) & (h > 0.0)).all():
-            worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), h.shape)
-            place = ", ".join(f"{v:.4g}" for v in x[worst])
-            raise InputError(f"the thickness is {h[worst]:g} at ({place}); it must be positive all over the sheet")
-        return h
+        return thickness_at(self.thickness, x)
 
 
 # --- supports and materials by region ----------------------------------------------------------------------------------

@@ -11,10 +11,9 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.sparse import Matrix, csr, largest
-from phloat.bodies.continua.interfaces import rigid_shift
-from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace
-from phloat.bodies.inertia import Sections, coupling
-from phloat.bodies.shape import Shape, in_turn
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, rigid_shift
+from phloat.bodies.inertia import Inertia, coupling
+from phloat.bodies.shape import Shape, in_turn, rigid_motions
 from phloat.errors import InputError, finite, unknown
 
 NO_STRESS = "matrices know no stresses: recover them from the displacements in the code that made the matrices"
@@ -29,9 +28,6 @@ class NodeShape(Shape):
 
     def places(self) -> np.ndarray:
         return self.nodes
-
-    def points(self, s: np.ndarray) -> np.ndarray:
-        return s
 
     def moves(self, components: tuple[int, ...]) -> list[Matrix]:
         """For each component, the rows that pick it at every node, nodes × coordinates."""
@@ -98,11 +94,9 @@ def rigid_motions_of_nodes(nodes: np.ndarray, dofs: np.ndarray) -> np.ndarray:
     """Unit translations and rotations about the origin in the coordinates of nodes, (coordinates, 6)."""
     out = np.zeros((len(dofs), 6))
     node, component = dofs.T
-    for a in range(3):
-        moves, turns = component == a + 1, component == a + 4
-        out[moves, a] = 1.0
-        out[moves, 3:] = np.cross(np.eye(3)[None], nodes[node[moves]][:, None])[:, :, a]
-        out[turns, 3 + a] = 1.0
+    moves, turns = (component >= 1) & (component <= 3), component >= 4
+    out[moves] = rigid_motions(nodes)[node[moves], component[moves] - 1]
+    out[turns, component[turns] - 1] = 1.0
     return out
 
 
@@ -217,7 +211,7 @@ class NodalMass(NamedTuple):
     """Samples and constant remainder; `kind` says how the masses were found: "consistent", "lumped" or "given"."""
 
     samples: MassSamples
-    sections: Sections | None
+    sections: Inertia | None
     kind: str
 
 
@@ -244,7 +238,8 @@ def nodal_mass(
     half = np.zeros_like(X)
     for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):
         half[a, b], half[b, a] = 0.5 * c[k], -0.5 * c[k]
-    return NodalMass(samples, Sections(J0, half, ((csr(M.shape),) * 3,) * 3, rest), kind)
+    none = csr(M.shape)
+    return NodalMass(samples, Inertia(0.0, np.zeros(3), J0, np.zeros_like(c), half, ((none,) * 3,) * 3, rest), kind)
 
 
 def _masses(

@@ -44,9 +44,9 @@ class Labelled(NamedTuple):
     dofs: np.ndarray | None
 
 
-def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
-    """The matrix of a file; `name` says which one of a file that holds several (DMIG)."""
-    path = Path(path)
+def read_matrix(file: File, letter: str = "") -> Labelled:
+    """The matrix of a file; of several (DMIG) the one that is named, (file, name), or the only one that begins with the letter."""
+    path, name = (Path(file[0]), file[1]) if isinstance(file, tuple) else (Path(file), None)
     text = read_deck(path)
     head = _first_line(text)
     try:
@@ -55,7 +55,7 @@ def read_matrix(path: str | Path, name: str | None = None) -> Labelled:
         if path.suffix.lower() in (".sti", ".mas"):
             return _calculix(text, path)
         if "DMIG" in text.upper():
-            return _dmig(text, name)
+            return _dmig(text, name, letter)
         if "," in head:
             return _abaqus(text)
         return Labelled(_coordinate(text), None)
@@ -70,10 +70,8 @@ def matched(a: Labelled, b: Labelled) -> tuple[Matrix, Matrix, np.ndarray | None
         if a.matrix.shape != b.matrix.shape:
             raise InputError(f"the matrices have {a.matrix.shape[0]} and {b.matrix.shape[0]} rows, not of one body")
         return a.matrix, b.matrix, dofs
-    place = {tuple(d): k for k, d in enumerate(a.dofs.tolist())}
-    for d in b.dofs.tolist():
-        place.setdefault(tuple(d), len(place))
-    dofs = np.array(list(place), dtype=int).reshape(-1, 2)
+    dofs = np.array(list(dict.fromkeys(map(tuple, [*a.dofs.tolist(), *b.dofs.tolist()]))), dtype=int).reshape(-1, 2)
+    place = {tuple(d): k for k, d in enumerate(dofs.tolist())}
     both = []
     for matrix, own in ((a.matrix, a.dofs), (b.matrix, b.dofs)):
         at = np.array([place[tuple(d)] for d in own.tolist()], dtype=int)
@@ -135,7 +133,7 @@ def _abaqus(text: str) -> Labelled:
     return Labelled(_assembled(place[0], place[1], table[:, 4], len(dofs)), dofs)
 
 
-def _dmig(text: str, name: str | None) -> Labelled:
+def _dmig(text: str, name: str | None, letter: str) -> Labelled:
     heads: dict[str, Card] = {}
     found: dict[str, list[tuple[tuple[int, int], tuple[int, int], float]]] = {}
     for card in cards(text):
@@ -151,7 +149,7 @@ def _dmig(text: str, name: str | None) -> Labelled:
             if card.field(k):
                 row = card.whole(k, "Gi"), card.whole(k + 1, "Ci", 0)
                 entries.append((row, column, card.real(k + 2, "Ai")))
-    chosen = _matrix_name(found, name)
+    chosen = _matrix_name(list(found), name, letter)
     form = _form(chosen, heads)
     entries = found[chosen]
     dofs, place = np.unique([e[0] for e in entries] + [e[1] for e in entries], axis=0, return_inverse=True)
@@ -163,19 +161,10 @@ def _dmig(text: str, name: str | None) -> Labelled:
     return Labelled(_assembled(place[0], place[1], value, len(dofs), symmetric=form == "6"), dofs)
 
 
-def matrix_names(path: str | Path) -> list[str]:
-    """The names of the DMIG matrices in a file, in order; empty for other formats."""
-    text = read_deck(Path(path))
-    if "DMIG" not in text.upper():
-        return []
-    return list(
-        dict.fromkeys(card.field(0).upper() for card in cards(text) if card.name == "DMIG" and card.field(1) != "0")
-    )
-
-
-def _matrix_name(found: dict[str, list[tuple[tuple[int, int], tuple[int, int], float]]], name: str | None) -> str:
-    if name is None and len(found) == 1:
-        return next(iter(found))
+def _matrix_name(found: list[str], name: str | None, letter: str) -> str:
+    likely = [other for other in found if other.startswith(letter)]
+    if name is None and 1 in (len(found), len(likely)):
+        return found[0] if len(found) == 1 else likely[0]
     if name is None or name.upper() not in found:
         problem = "say which matrix" if name is None else f"no DMIG {name!r}"
         raise InputError(f"{problem}; there are: {', '.join(found) or 'none'}: write (file, name)")
@@ -203,25 +192,23 @@ def _first_line(text: str) -> str:
 
 def _table(text: str, columns: int, form: str) -> np.ndarray:
     """Numbers of a text with so many a line; commas and blanks part them, lines with * or # are comments."""
-    lines = [line.replace(",", " ") for line in text.splitlines()]
-    lines = [line for line in lines if line.strip() and not line.lstrip().startswith(("*", "#"))]
-    try:
-        table = np.array([line.upper().replace("D", "E").split() for line in lines], dtype=float)
-        if table.ndim != 2 or table.shape[1] != columns:
-            raise ValueError
-    except ValueError:
-        wrong = next((line for line in lines if not _fits(line, columns)), "nothing")
-        raise InputError(f"lines must hold {form}; there is {wrong.strip()!r}") from None
+    rows = []
+    for line in text.splitlines():
+        line = line.replace(",", " ").strip()
+        words = line.split()
+        if words and not words[0].startswith(("*", "#")):
+            try:
+                rows.append([float(word.upper().replace("D", "E")) for word in words])
+            except ValueError:
+                rows.append([])
+            if len(rows[-1]) != columns:
+                raise InputError(f"lines must hold {form}; there is {line!r}")
+    if not rows:
+        raise InputError(f"lines must hold {form}; there is 'nothing'")
+    table = np.array(rows)
     if not np.isfinite(table).all():
         raise InputError("the file holds NaN or infinity")
     return table
-
-
-def _fits(line: str, columns: int) -> bool:
-    try:
-        return len([float(part) for part in line.upper().replace("D", "E").split()]) == columns
-    except ValueError:
-        return False
 
 
 def _integers(numbers: np.ndarray) -> np.ndarray:
@@ -251,7 +238,7 @@ def _assembled(row: np.ndarray, column: np.ndarray, value: np.ndarray, n: int, s
 def to_matrix(what: str, a: Any, rows: int | None = None) -> Matrix:
     """A square matrix of NumPy or SciPy, or in a file."""
     if isinstance(a, (str, PathLike)):
-        a = read_matrix(Path(a)).matrix
+        a = read_matrix(a).matrix
     try:
         out = csr(a)
     except (TypeError, ValueError):
@@ -303,14 +290,6 @@ def interface_nodes(interfaces: object, dofs: np.ndarray, nodes: int) -> dict[st
                 raise InputError(f"interface {name!r}: the matrices hold no displacement {axis} of node {node}")
         out[name] = np.unique(at)
     return out
-
-
-def read_named(file: File, letter: str) -> Labelled:
-    """The matrix of a file, of several the one that is named, or begins with the letter."""
-    if isinstance(file, tuple):
-        return read_matrix(Path(file[0]), file[1])
-    named = [name for name in matrix_names(Path(file)) if name.startswith(letter)]
-    return read_matrix(Path(file), named[0] if len(named) == 1 else None)
 
 
 def node_table(labels: np.ndarray, place: dict[int, int]) -> np.ndarray:

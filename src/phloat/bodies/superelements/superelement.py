@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.metadata import describe
+from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.craig_bampton import Averaged, Tied, fixed_interface_basis
 from phloat.bodies.continua.floating import MEAN_AXES, floating_body
-from phloat.bodies.continua.interfaces import Mean, Place, Rigid, interfaces
-from phloat.bodies.continua.mesh_body import MeshBody
+from phloat.bodies.continua.mesh_body import Mean, MeshBody, Place, Rigid, interfaces
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.material import Damping, Rayleigh, require_damping
 from phloat.bodies.superelements.matrix_body import (
@@ -44,7 +43,7 @@ from phloat.bodies.superelements.matrix_files import (
     matched,
     node_table,
     places_of,
-    read_named,
+    read_matrix,
     row_table,
     to_matrix,
 )
@@ -73,12 +72,12 @@ class Superelement:
     interfaces: Mapping[str, np.ndarray] = field(metadata=describe("{port: node numbers, or a set of the nodes' file}"))
     dofs: np.ndarray
     R: Matrix | None = None
-    damping: Damping = field(default=Rayleigh(), metadata=describe("how it loses energy"))
+    damping: Damping = optional(Rayleigh(), "how it loses energy")
     masses: np.ndarray | None = None
-    frame: str | None = field(default=None, metadata=describe("the interface that the frame follows, or mean axes"))
-    modes: int = field(default=10, metadata=describe("with all interfaces held"))
-    mean: tuple[str, ...] = field(default=(), metadata=describe("interfaces felt in the mean"))
-    inertial: bool = field(default=True, metadata=describe("with the responses to inertia"))
+    frame: str | None = optional(None, "the interface that the frame follows, or mean axes")
+    modes: int = optional(10, "with all interfaces held")
+    mean: tuple[str, ...] = optional((), "interfaces felt in the mean")
+    inertial: bool = optional(True, "with the responses to inertia")
     not_numbers: ClassVar[tuple[str, ...]] = ("M", "K", "nodes", "interfaces", "dofs", "R", "masses")
 
     def __post_init__(self) -> None:
@@ -99,16 +98,14 @@ class Superelement:
         *,
         dofs: object = None,
         R: object = None,
-        damping: Damping = Rayleigh(),
         masses: object = None,
-        frame: str | None = None,
-        modes: int = 10,
-        mean: Sequence[str] = (),
-        inertial: bool = True,
+        mean: str | Sequence[str] = (),
+        **options: Any,
     ) -> Superelement:
         """From SciPy or NumPy matrices in SI units, nodes (nodes, 3) and {interface: node numbers, counted from 0}.
 
-        Without `dofs` the rows are x, y, z of node 0, then of node 1…, or x, y, z and three rotations of each.
+        Without `dofs` the rows are x, y, z of node 0, then of node 1…, or x, y, z and three rotations of each. Options are the
+        fields damping, frame, modes and inertial.
         """
         points = finite("nodes", nodes, (len(np.atleast_1d(np.asarray(nodes))), 3))
         mass, stiff = to_matrix("M", M), to_matrix("K", K)
@@ -122,12 +119,9 @@ class Superelement:
             interface_nodes(interfaces, table, len(points)),
             table,
             R=None if R is None else to_matrix("R", R, mass.shape[0]),
-            damping=damping,
             masses=None if masses is None else finite("masses", masses, (len(points),)),
-            frame=frame,
-            modes=modes,
             mean=(mean,) if isinstance(mean, str) else tuple(mean),
-            inertial=inertial,
+            **options,
         )
 
     @classmethod
@@ -139,21 +133,18 @@ class Superelement:
         interfaces: Mapping[str, str | Sequence[int]],
         *,
         units: tuple[float, float] = (1.0, 1.0),
-        damping: Damping = Rayleigh(),
-        frame: str | None = None,
-        modes: int = 10,
-        mean: Sequence[str] = (),
-        inertial: bool = True,
+        **options: Any,
     ) -> Superelement:
         """From the text files of CalculiX, Abaqus or Nastran, or Matrix Market files: `matrix_files` says which forms are read.
 
         Nodes come from `*NODE`, `GRID` or a table (`fem.decks`). Interfaces list the numbers that nodes have in the files, or
         name a set of the nodes' file. Where a file holds several matrices, write (file, name); alone, the one that begins with
         K and the one that begins with M are taken. `units` are those of length and mass in the files, in metres and kilograms:
-        (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers.
+        (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers. Options are
+        those of `from_matrices`.
         """
         there = read_nodes(nodes)
-        M, K, labels = matched(read_named(mass, "M"), read_named(stiffness, "K"))
+        M, K, labels = matched(read_matrix(mass, "M"), read_matrix(stiffness, "K"))
         order = np.argsort(there.numbers)
         place = {int(there.numbers[k]): i for i, k in enumerate(order)}
         points = there.points[order]
@@ -178,11 +169,7 @@ class Superelement:
             length * points,
             {name: places_of(name, chosen, place) for name, chosen in sets.items()},
             dofs=table,
-            damping=damping,
-            frame=frame,
-            modes=modes,
-            mean=mean,
-            inertial=inertial,
+            **options,
         )
 
     @one_thread()
@@ -197,7 +184,29 @@ class Superelement:
         """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
-        return _report(body, self, count)
+        whole_number("count", count, 1)
+        exported = self.exported
+        found = interfaces(exported, self.places)
+        tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
+        K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
+        few = min(count, body.coordinates)
+        full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
+        full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
+        mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
+        own = modes_of(body.linear())
+        w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
+        return SuperelementReport(
+            rows=exported.coordinates,
+            coordinates=body.coordinates,
+            free=_columns(full_free, own.elastic),
+            held=_columns(full_held, _reduced_fixed_frequencies(body)),
+            mass=mass,
+            centre=centre,
+            inertia=inertia,
+            rigid_forces=rigid_forces(exported.K, self.rigid, self.nodes.mean(axis=0)),
+            masses=self.nodal.kind,
+            mass_defect=_unexplained(body, exported, w),
+        )
 
     # --- cached -------------------------------------------------------------------------------------------------------
 
@@ -307,33 +316,6 @@ class SuperelementReport:
         for k in range(max(len(self.free), len(self.held))):
             lines.append(f"{k + 1:>4}  {_line(self.free, k)}  {_line(self.held, k)}".rstrip())
         return "\n".join(lines)
-
-
-def _report(body: Body, recipe: Superelement, count: int) -> SuperelementReport:
-    """The lowest `count` frequencies of both kinds, and the results of the checks."""
-    whole_number("count", count, 1)
-    exported = recipe.exported
-    found = interfaces(exported, recipe.places)
-    tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
-    K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
-    few = min(count, body.coordinates)
-    full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
-    full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
-    mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
-    own = modes_of(body.linear())
-    w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
-    return SuperelementReport(
-        rows=exported.coordinates,
-        coordinates=body.coordinates,
-        free=_columns(full_free, own.elastic),
-        held=_columns(full_held, _reduced_fixed_frequencies(body)),
-        mass=mass,
-        centre=centre,
-        inertia=inertia,
-        rigid_forces=rigid_forces(exported.K, recipe.rigid, recipe.nodes.mean(axis=0)),
-        masses=recipe.nodal.kind,
-        mass_defect=_unexplained(body, exported, w),
-    )
 
 
 def _unexplained(body: Body, exported: MeshBody, w: np.ndarray) -> float:
