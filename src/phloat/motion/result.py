@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -295,14 +295,16 @@ class Result:
         return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
 
 
-def past_events(
-    system: System, events: Sequence[tuple[float, str]], states: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> tuple[PastEvent, ...]:
-    """Events with their states; those whose states are not known are left out."""
-    return tuple(
-        PastEvent(time, name, *(State(system.bodies, system.layout, np.array(e)) for e in pair))
-        for (time, name), pair in zip(events, states, strict=False)
-    )
+def event_states(system: System, events: Sequence[PastEvent]) -> np.ndarray:
+    """e before and after each event, one beside the other, (events, 2 × numbers of a state)."""
+    states = [np.concatenate([event.before.e, event.after.e]) for event in events]
+    return np.array(states).reshape(-1, 2 * system.layout.size)
+
+
+def past_events(system: System, events: Iterable[tuple[float, str]], rows: np.ndarray) -> tuple[PastEvent, ...]:
+    """Events with the states before and after them, e beside e in `rows`; those whose states are not known are left out."""
+    pairs = ([State(system.bodies, system.layout, e.copy()) for e in np.split(row, 2)] for row in rows)
+    return tuple(PastEvent(*event, *pair) for event, pair in zip(events, pairs, strict=False))
 
 
 def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:

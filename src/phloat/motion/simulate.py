@@ -20,11 +20,10 @@ from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
 from phloat.motion.run.events import Event
 from phloat.motion.run.progress import progress_bar
-from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
+from phloat.motion.run.task import Controller, LibraryController, Scheme, Task, warn_if_late
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import Description
 from phloat.motion.saving.recorder import start_recording
-from phloat.motion.schemes.fixed import warn_if_late
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.system.state import State
 from phloat.system.system import System, fits

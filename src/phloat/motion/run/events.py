@@ -10,6 +10,7 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.initial.velocities import consistent_state, require_closed
+from phloat.motion.result import PastEvent
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.stepper import Memory, Stepper
 from phloat.system.state import State
@@ -193,16 +194,15 @@ class EventSearch:
     def _act(self, which: int) -> bool:
         """Lets an event change the state; False if it does not."""
         event, run, system, before = self.events[which], self.run, self.run.task.system, self.stepper.state()
-        run.happened.append((run.t, event.name))
         after = None if event.do is None else event.do(run.t, before)
         if after is None:
-            run.records.append((before.e, before.e))
+            run.past.append(PastEvent(run.t, event.name, before, before))
             return False
         after = fits(system, after)
         require_closed(system, after)
         after = consistent_state(system, after, run.inputs())
         run.changes.append((run.t, which, energy(system, after) - energy(system, before)))
-        run.records.append((before.e, after.e))
+        run.past.append(PastEvent(run.t, event.name, before, after))
         self.stepper.restart(after)
         return True
 

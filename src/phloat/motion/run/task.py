@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from phloat.errors import SampleTimeWarning
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -43,7 +45,7 @@ class Task:
     controller: Controller | None = None
     every: float | None = None
     events: tuple[Event, ...] = ()
-    progress: Progress = lambda t, missing: None
+    progress: Progress = lambda t, residual: None
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
     recorder: Recorder | None = None  # takes what is finished, from time to time
     threads: int = 1  # that share the bodies of a step
@@ -55,3 +57,15 @@ class Scheme(Protocol):
     """A method of time integration."""
 
     def run(self, task: Task) -> Result: ...
+
+
+def warn_if_late(name: str, time: float, dt: float) -> None:
+    """Warns if equal steps of dt do not meet a sample time or delay of a controller."""
+    late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
+    if late > 1e-6 * dt:
+        warnings.warn(
+            f"the {name} of {time:g} s is no multiple of the step of {dt:g} s: what falls between two steps waits for the next, "
+            f"up to {dt:.3g} s, the first time {late:.3g} s; give a dt that divides it, such as {time / np.ceil(time / dt):.6g} s",
+            SampleTimeWarning,
+            stacklevel=4,
+        )

@@ -12,6 +12,7 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.workspace import unranged
+from phloat.motion.result import event_states, past_events
 from phloat.motion.run.stepper import Memory
 
 if TYPE_CHECKING:
@@ -39,10 +40,10 @@ def memory_of(run: KernelRun) -> Memory:
         "inputs": np.array(list(controlled), dtype=str),
         "values": np.concatenate([np.zeros(0), *controlled.values()]),
         "halvings": np.array(run.halvings),
-        "happened": np.array([time for time, _ in run.happened]),
-        "events": np.array([name for _, name in run.happened], dtype=str),
+        "happened": np.array([event.t for event in run.past]),
+        "events": np.array([event.name for event in run.past], dtype=str),
         "changes": np.array(run.changes).reshape(-1, 3),
-        "records": np.array(run.records, dtype=float).reshape(-1, 2 * run.task.system.layout.size),
+        "records": event_states(run.task.system, run.past),
         "rows": np.array([rows.dropped, here.pending]),
         "row.t": np.array(rows.t),
         "row.kept": rows.kept[: rows.count],
@@ -79,10 +80,9 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
     ends = np.cumsum([len(before) for before in assembly.before])
     assembly.before[:] = np.split(memory["before"], ends[:-1])
     run.halvings[:] = memory["halvings"].tolist()
-    run.happened[:] = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
+    events = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
+    run.past[:] = past_events(run.task.system, events, memory["records"])
     run.changes[:] = [(time, int(which), change) for time, which, change in memory["changes"].tolist()]
-    size = run.task.system.layout.size
-    run.records[:] = [(row[:size], row[size:]) for row in memory["records"]]
     rows.t, rows.turned = memory["row.t"].tolist(), list(memory["turned"][1:])
     rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
 

@@ -24,11 +24,10 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, PAIRS, Arrays
 from phloat.motion.kernel.step import SOLVED
 from phloat.motion.run.assembly import unload_states
-from phloat.motion.run.kernel_run import KernelRun, Snapshot
+from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Snapshot
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.stepper import Memory
 from phloat.motion.saving.memory import recall
-from phloat.motion.schemes.fixed import KernelStepper
 from phloat.system.state import State
 
 MOST = 32  # pairs of steps between two estimates of the error
