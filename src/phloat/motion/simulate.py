@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive
+from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive, whole_number
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import LinearOutputs, LinearResult, march
 from phloat.motion.deformation import check_linear_run, check_run
@@ -224,13 +224,12 @@ def _require_controller(controller: object, every: float | None) -> None:
 
 def require_threads(threads: object, scheme: Scheme) -> int:
     """The number of threads that share a step; raises InputError if the scheme cannot share it."""
-    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
-        raise InputError(f"threads={threads!r}: it must be 1 or more")
-    if threads > 1 and not isinstance(scheme, (Midpoint, Composition4)):
+    count = whole_number("threads", threads, 1)
+    if count > 1 and not isinstance(scheme, (Midpoint, Composition4)):
         raise InputError(
             f"threads share the steps of Midpoint and Composition4, not those of {type(scheme).__name__}; leave threads out"
         )
-    return int(threads)
+    return count
 
 
 def event_tuple(events: object) -> tuple[Event, ...]:
@@ -269,8 +268,7 @@ def run_task(task: Task, scheme: Scheme) -> Result:
         raise
     task.progress(np.inf, None)
     info = result.info
-    if "ranges" in info:
-        warn_of_ranges(info)
+    warn_of_ranges(info)
     if recorder is not None:
         result = recorder.finish(result)
     else:

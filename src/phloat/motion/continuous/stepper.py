@@ -14,8 +14,7 @@ from phloat.motion.inputs.inputs import find_stops
 from phloat.motion.result import Result
 from phloat.motion.run.driver import Run
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Dense, Memory
-from phloat.motion.run.task import Task
+from phloat.motion.run.task import Dense, Memory, Task
 from phloat.system.state import State
 
 AHEAD = 0.25  # of a step: how far ẏ is followed to look ahead

@@ -18,8 +18,7 @@ from phloat.motion.result import EnergyAccounts, PastEvent, Result, spatial_angl
 from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.events import EventSearch
 from phloat.motion.run.outputs import Outputs, Reader
-from phloat.motion.run.stepper import Stepper
-from phloat.motion.run.task import Task
+from phloat.motion.run.task import Stepper, Task
 from phloat.system.state import State
 
 NEAR = 1e-12  # of the run: a sample, a corner or the end so near is reached
@@ -254,29 +253,16 @@ class Run:
         p, rows, system = self.packed, self.rows, self.task.system
         kept, times = rows.kept[:n], np.array(rows.t[:n])
         energies, losses, works = self.accounts_of(kept)
-        names, changes = self._works_of_events(times)
-        accounts = EnergyAccounts(
-            (*(entry.name for entry in p.entries), *names),
-            energies,
-            losses,
-            np.concatenate([works, changes], axis=1),
-            np.concatenate([rows.springs[:n], np.zeros((n, len(names)))], axis=1),
-        )
-        return Result(
-            system,
-            times,
-            unload_states(self.assembly, kept),
-            lam[:, : system.multipliers.size],
-            accounts,
-            {
-                **info,
-                "events": tuple((event.t, event.name) for event in self.past),
-                **(found_ranges(p) if self.laws else {}),
-                **self.info,
-            },
-            tuple(self.past),
-            np.array(rows.turned[:n]).reshape(n, len(self.turns.joints)) if self.turns is not None else None,
-        )
+        acting, changes = self._works_of_events(times)
+        names = (*(entry.name for entry in p.entries), *acting)
+        works = np.concatenate([works, changes], axis=1)
+        springs = np.concatenate([rows.springs[:n], np.zeros((n, len(acting)))], axis=1)
+        ranges = found_ranges(p) if self.laws else {}
+        info = {**info, "events": tuple((event.t, event.name) for event in self.past), **ranges, **self.info}
+        turned = None if self.turns is None else np.array(rows.turned[:n]).reshape(n, len(self.turns.joints))
+        e, lam = unload_states(self.assembly, kept), lam[:, : system.multipliers.size]
+        accounts = EnergyAccounts(names, energies, losses, works, springs)
+        return Result(system, times, e, lam, accounts, info, tuple(self.past), turned)
 
     def _works_of_events(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
         """What events have done to H up to these times, as works of entries of their own."""

@@ -12,7 +12,7 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.motion.initial.velocities import consistent_state, require_closed
 from phloat.motion.result import PastEvent
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Memory, Stepper
+from phloat.motion.run.task import Memory, Stepper
 from phloat.system.state import State
 from phloat.system.system import fits
 from phloat.system.terms import energy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Thread
@@ -29,8 +29,7 @@ from phloat.motion.run.driver import Run
 from phloat.motion.run.events import ROUND_OFF as INSTANT
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Dense, Memory
-from phloat.motion.run.task import Task
+from phloat.motion.run.task import Dense, Memory, Task
 from phloat.motion.saving.memory import memory_of
 from phloat.system.state import State
 
@@ -300,17 +299,10 @@ class KernelRun(Run):
             if rows.dropped == 0:
                 lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
             if rows.pending == n - 1:
-                lam[-1] = 0.5 * (lam[-1] + self._next_multipliers(lam[-1]))
+                with self.trial(), suppress(InputError):  # a table of inputs that ends here
+                    if self.steps(np.array([self.t, self.t + self.sizes[-1]]), NONE)[0]:
+                        lam[-1] = 0.5 * (lam[-1] + self.lam)
         return lam
-
-    def _next_multipliers(self, otherwise: np.ndarray) -> np.ndarray:
-        """λ of a step beyond the time reached."""
-        with self.trial():
-            try:
-                done, _ = self.steps(np.array([self.t, self.t + self.sizes[-1]]), NONE)
-            except InputError:  # a table of inputs that ends here
-                done = 0
-            return self.lam.copy() if done else otherwise
 
 
 def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, int, int]:

@@ -13,7 +13,7 @@ from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.workspace import unranged
 from phloat.motion.result import event_states, past_events
-from phloat.motion.run.stepper import Memory
+from phloat.motion.run.task import Memory
 
 if TYPE_CHECKING:
     from phloat.motion.run.kernel_run import KernelRun

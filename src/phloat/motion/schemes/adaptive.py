@@ -26,7 +26,7 @@ from phloat.motion.kernel.step import SOLVED
 from phloat.motion.run.assembly import unload_states
 from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Snapshot
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Memory
+from phloat.motion.run.task import Memory
 from phloat.motion.saving.memory import recall
 from phloat.system.state import State
 

@@ -12,8 +12,7 @@ from phloat.errors import InputError, not_negative, positive, steps_or_said
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Substeps
-from phloat.motion.run.stepper import Memory
-from phloat.motion.run.task import Task
+from phloat.motion.run.task import Memory, Task
 from phloat.motion.saving.memory import recall
 from phloat.motion.schemes.adaptive import AdaptiveSteps
 from phloat.system.system import System
@@ -154,8 +153,10 @@ class FixedSteps(KernelStepper):
     def advance(self, limit: float) -> bool:
         if self.node >= self.nodes.last:
             return False
-        if not self.single:
-            self._chunk()
+        if not self.single:  # many steps at once; the last one alone: it may be shorter
+            stop = min(self.node + CHUNK, max(self.nodes.last - 1, self.node + 1))
+            self.run.go(self.nodes.within(self.node, stop), self.marks.within(self.node, stop) - self.node)
+            self.node = stop
             return True
         run, near = self.run, NEAR * self.dt
         self.to = self.nodes.time(self.node + 1)
@@ -163,15 +164,6 @@ class FixedSteps(KernelStepper):
         run.go(np.array([run.t, limit if run.t + near < limit < self.to - near else self.to]))
         self.end_step()
         return True
-
-    def _chunk(self) -> None:
-        """Many steps at once."""
-        k, last = self.node, self.nodes.last
-        stop = min(k + CHUNK, last)
-        if stop == last and stop > k + 1:
-            stop -= 1  # the last one alone: it may be shorter
-        self.run.go(self.nodes.within(k, stop), self.marks.within(k, stop) - k)
-        self.node = stop
 
     def accept(self) -> None:
         if not self.single:
