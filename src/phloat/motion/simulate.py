@@ -268,7 +268,8 @@ def run_task(task: Task, scheme: Scheme) -> Result:
         raise
     task.progress(np.inf, None)
     info = result.info
-    warn_of_ranges(info)
+    if "ranges" in info:
+        warn_of_ranges(info)
     if recorder is not None:
         result = recorder.finish(result)
     else:

@@ -207,7 +207,9 @@ class Path(Signal):
         """The positions at many times, as rows."""
         if self.posed:
             return np.array([self.place(t) for t in times])
-        return as_vectors(f"the position of {self.name!r}", self.position.function, times, self.shape)
+        return as_vectors(
+            f"the position of {self.name!r}", [self.position.function(t) for t in times], times, self.shape
+        )
 
     def at(self, t: float) -> np.ndarray:
         """The velocity at t; for a pose (v, ω) in inertial axes."""

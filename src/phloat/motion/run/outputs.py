@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,8 +16,6 @@ from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
 from phloat.system.joint_rows import VelocityColumns, coordinates_of, in_rows, port_blocks, sense
 from phloat.system.state import DERIVED, State, Still
 from phloat.system.system import System
-
-_PLACES: WeakKeyDictionary[System, VelocityColumns] = WeakKeyDictionary()
 
 
 class Outputs(Mapping[str, Any]):
@@ -70,11 +67,9 @@ class Outputs(Mapping[str, Any]):
             out += block @ e[columns[body]]
         return out
 
-    @property
+    @cached_property
     def _places(self) -> VelocityColumns:
-        if self.system not in _PLACES:
-            _PLACES[self.system] = in_rows(self.system, self.system.layout)
-        return _PLACES[self.system]
+        return in_rows(self.system, self.system.layout)
 
 
 # --- outputs during a run ---------------------------------------------------------------------------------------------

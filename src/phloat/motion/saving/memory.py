@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from phloat.motion.run.kernel_run import KernelRun
 
 FIRST = {"now": ("f", 1), "inputs": ("U", 1), "values": ("f", 1)}  # what a run needs before its buffers exist
+SNAPSHOT = ("iw", "bank", "sizes", "moved")
+ROWS = ("kept", "lam", "springs")
 SAME_LENGTH = ("iw", "bank", "dropped", "moved", "constant", "before", "rows")  # for any two runs of one system
 
 
@@ -30,10 +32,7 @@ def memory_of(run: KernelRun) -> Memory:
         "system": _fingerprint(run),
         "now": np.array([here.t, here.h, run.sampled]),
         "w": here.w[: p.lasting],
-        "iw": here.iw,
-        "bank": here.bank,
-        "sizes": here.sizes,
-        "moved": here.moved,
+        **{name: getattr(here, name) for name in SNAPSHOT},
         "dropped": p.model.rows[:, t.R_DROPPED],
         "constant": assembly.constant,
         "before": np.concatenate([np.zeros(0), *assembly.before]),
@@ -46,9 +45,7 @@ def memory_of(run: KernelRun) -> Memory:
         "records": event_states(run.task.system, run.past),
         "rows": np.array([rows.dropped, here.pending]),
         "row.t": np.array(rows.t),
-        "row.kept": rows.kept[: rows.count],
-        "row.lam": rows.lam[: rows.count],
-        "row.springs": rows.springs[: rows.count],
+        **{f"row.{name}": getattr(rows, name)[: rows.count] for name in ROWS},
         "turned": np.vstack([here.turned, *rows.turned]),
     }
 
@@ -63,7 +60,7 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
             "gravity …); give the system that moved"
         )
     made, past = len(memory["row.t"]), len(memory["happened"])
-    lengths = {**dict.fromkeys(("row.kept", "row.lam", "row.springs"), made), "records": past, "events": past}
+    lengths = {**{f"row.{name}": made for name in ROWS}, "records": past, "events": past}
     lengths |= {"turned": 1 + made * (run.turns is not None), **{name: len(mine[name]) for name in SAME_LENGTH}}
     for name, array in mine.items():  # the kernel does not check
         saved = memory[name]
@@ -73,7 +70,7 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
         raise damaged_memory("rows")
     now, h, run.sampled = map(float, memory["now"])
     rows.dropped, pending = map(int, memory["rows"])
-    arrays = {name: memory[name] for name in ("sizes", "w", "iw", "bank", "moved")}
+    arrays = {name: memory[name] for name in ("w", *SNAPSHOT)}
     run.restore(replace(run.snapshot(), t=now, h=h, turned=memory["turned"][0], rows=made, pending=pending, **arrays))
     p.model.rows[:, t.R_DROPPED] = memory["dropped"]
     assembly.constant[:] = memory["constant"]
