@@ -260,13 +260,13 @@ def run_task(task: Task, scheme: Scheme) -> Result:
     try:
         result = scheme.run(task)
     except BaseException as error:
-        task.progress(np.inf, None)
         if recorder is not None and isinstance(error, ConvergenceError) and isinstance(error.result, Result):
             error.result = recorder.finish(error.result, finished=False)
         elif recorder is not None and not recorder.pieces:
             recorder.where.clear()  # nothing is lost, and the folder is free again
         raise
-    task.progress(np.inf, None)
+    finally:
+        task.progress(np.inf, None)
     info = result.info
     if "ranges" in info:
         warn_of_ranges(info)

@@ -15,7 +15,6 @@ from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.signals import FIRST
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
-from phloat.motion.kernel.tables import LAM
 from phloat.motion.run.assembly import load_state
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.driver import Run
@@ -244,7 +243,7 @@ class Flow:
         w[model.bodies[:, t.W_LOSS]] = done[entries:]
         kept, springs = np.empty(packed.kept), np.empty(len(model.entries))
         snapshot(model, w, packed.gravity, packed.first, kept, springs)
-        return kept, w[model.where[LAM] :][: packed.multipliers].copy(), springs
+        return kept, w[model.where[t.LAM] :][: packed.multipliers].copy(), springs
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a state."""

@@ -20,7 +20,6 @@ from phloat.motion.kernel.model import KernelModel
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
-from phloat.motion.kernel.tables import LAM
 from phloat.system.connection import Connection, Element, port_state
 from phloat.system.joint_rows import element_ends, joint_coordinates
 from phloat.system.state import State
@@ -73,7 +72,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
     model = out.model
     given, given_at, moving_at = list[tuple[str, int]](), list[int](), list[int]()
     for j, entry in enumerate(out.entries):
-        lam = int(model.where[LAM] + model.entries[j, t.J_LAM])
+        lam = int(model.where[t.LAM] + model.entries[j, t.J_LAM])
         if not model.entries[j, t.J_UNKNOWN]:
             given += [(entry.name, k) for k in range(len(entry.rows))]
             given_at += list(range(lam, lam + len(entry.rows)))

@@ -148,9 +148,8 @@ class EventSearch:
         start, end, levels = self.stepper.start, self.run.t, self._levels()
         if self.fresh:
             changes, self.fresh = np.abs(np.subtract(levels, self.levels)), False
-            for i, event in enumerate(
-                self.events
-            ):  # a zero counts as being before a crossing in the direction of the event
+            # a zero counts as being before a crossing in the direction of the event
+            for i, event in enumerate(self.events):
                 if abs(self.levels[i]) <= ZERO * changes[i]:
                     self.levels[i] = -event.direction * HELD
         self.travel = [max(abs(a), abs(b)) for a, b in zip(self.levels, levels, strict=True)]
@@ -164,12 +163,9 @@ class EventSearch:
             first, same = min(found.values())[0], max(SAME, ROUND_OFF * abs(end) / self.length)
             group = {k: crossing for k, crossing in found.items() if crossing[0] - first <= same}
             return group, start + max(group.values())[0] * self.length  # all of them are past zero there
-        self.before, self.levels = (
-            self.levels,
-            [  # a zero with a sign keeps it while it stays zero
-                old if new == 0.0 and abs(old) == HELD else new for old, new in zip(self.levels, levels, strict=True)
-            ],
-        )
+        self.before, pairs = self.levels, zip(self.levels, levels, strict=True)
+        # a zero with a sign keeps it while it stays zero
+        self.levels = [old if new == 0.0 and abs(old) == HELD else new for old, new in pairs]
         return None
 
     def act(self, group: dict[int, Crossing], at: float) -> bool:

@@ -20,7 +20,6 @@ from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
-from phloat.motion.kernel.tables import LAM
 from phloat.motion.law_ranges import stamp_times, watched_places
 from phloat.motion.result import Result
 from phloat.motion.run.assembly import RunBuffers, load_state
@@ -29,7 +28,7 @@ from phloat.motion.run.driver import Run
 from phloat.motion.run.events import ROUND_OFF as INSTANT
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.task import Dense, Memory, Task
+from phloat.motion.run.task import Dense, Memory, Stepper, Task
 from phloat.motion.saving.memory import memory_of
 from phloat.system.state import State
 
@@ -268,7 +267,7 @@ class KernelRun(Run):
     def lam(self) -> np.ndarray:
         """The multipliers of the last step."""
         p = self.packed
-        return p.w[p.model.where[LAM] :][: p.multipliers]
+        return p.w[p.model.where[t.LAM] :][: p.multipliers]
 
     def residual(self) -> float:
         """ΔH of the bodies + Σ losses − Σ works since the first row here, relative to the largest of these now."""
@@ -328,7 +327,7 @@ def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, i
 # --- steps for the driver ----------------------------------------------------------------------------------------------
 
 
-class KernelStepper:
+class KernelStepper(Stepper):
     """What steppers of the kernel share: an end of a step within it is reached by another step from its start."""
 
     name, resumable = "Midpoint", True
@@ -340,18 +339,6 @@ class KernelStepper:
         self.watched = bool(run.task.events)
         self.after: Snapshot | None = None  # the end of the last step, where it is needed
         self.states: tuple[State, State] | None = None  # at its start and end
-
-    def outputs(self) -> Outputs:
-        return self.run.outputs()
-
-    def state(self) -> State:
-        return self.run.state()
-
-    def write_row(self) -> None:
-        self.run.write_row()
-
-    def result(self, count: int | None = None) -> Result:
-        return self.run.result(count)
 
     def memory(self) -> Memory:
         return memory_of(self.run)

@@ -67,21 +67,18 @@ Memory = dict[str, np.ndarray]  # what a saved run resumes from
 
 
 class Stepper(Protocol):
-    """Steps of one scheme.
+    """Steps of one scheme, for the run of a task.
 
     The driver calls `advance` for the next step and then `accept`; where an event lies within the step, `move_to` comes first.
     """
 
+    run: Any
     name: str
     adaptive: bool  # chooses its steps
     resumable: bool
     corners: Stops  # times that no step passes
     start: float  # of the last step
     at_node: bool  # a controller without a sample time is called now
-
-    @property
-    def run(self) -> Any:
-        """The `Run` that it makes steps of."""
 
     def advance(self, limit: float) -> bool:
         """Makes the next step, or several, at most to `limit`; False at the end of the run."""
@@ -91,9 +88,11 @@ class Stepper(Protocol):
 
     def outputs(self) -> Outputs:
         """Outputs at the time reached."""
+        return self.run.outputs()
 
     def state(self) -> State:
         """The state at the time reached."""
+        return self.run.state()
 
     def interpolate(self, x: float) -> Outputs:
         """Outputs at a fraction of the last step, cheaply."""
@@ -109,12 +108,14 @@ class Stepper(Protocol):
 
     def write_row(self) -> None:
         """Writes the present state as an output row, unless it is one already."""
+        self.run.write_row()
 
     def memory(self) -> Memory:
         """What a saved run resumes from."""
 
     def result(self, count: int | None = None) -> Result:
         """All output rows, or the first so many."""
+        return self.run.result(count)
 
 
 def warn_if_late(name: str, time: float, dt: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -87,18 +87,15 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
 def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
     """Raises InputError if the times, inputs or events of a memory are missing, damaged, or not of this task."""
     require_arrays(memory, FIRST)
-    if not (len(memory["now"]) == 3 and task["t_0"] <= memory["now"][0] < np.inf):
-        raise damaged_memory("now")
-    if "pace" in memory and not (
-        memory["pace"].shape == (6,) and np.isfinite(memory["pace"]).all() and (memory["pace"][[0, 3]] > 0).all()
-    ):
-        raise damaged_memory("pace")
-    if "grid" in memory and not (
-        memory["grid"].shape == (2,) and task["t_0"] <= memory["grid"][0] < np.inf and 0 <= memory["grid"][1] < np.inf
-    ):
-        raise damaged_memory("grid")
-    if "levels" in memory and memory["levels"].shape != (len(task["events"]),):
-        raise damaged_memory("levels")
+    valid: dict[str, Callable[[np.ndarray], object]] = {
+        "now": lambda x: len(x) == 3 and task["t_0"] <= x[0] < np.inf,
+        "pace": lambda x: x.shape == (6,) and np.isfinite(x).all() and (x[[0, 3]] > 0).all(),
+        "grid": lambda x: x.shape == (2,) and task["t_0"] <= x[0] < np.inf and 0 <= x[1] < np.inf,
+        "levels": lambda x: x.shape == (len(task["events"]),),
+    }
+    for name, check in valid.items():
+        if name in memory and not check(memory[name]):
+            raise damaged_memory(name)
     sizes = [int(np.prod(ports.get(name, (-1,)))) for name in memory["inputs"].tolist()]
     if min(sizes, default=0) < 0 or sum(sizes) != len(memory["values"]):
         raise damaged_memory("inputs")
