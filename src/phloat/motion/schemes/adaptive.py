@@ -50,7 +50,9 @@ class AdaptiveSteps(KernelStepper):
         for name, signal in run.given.items():
             if isinstance(signal, Function):
                 resolved = Resolved(signal.name, signal.function, signal.shape, 0.01 * rtol)
-                run.given[name] = run.signals[name] = resolved
+                if run.signals[name] is signal:  # not what a controller has set in its place
+                    run.signals[name] = resolved
+                run.given[name] = resolved
         self.rtol, self.atol = rtol, atol
         bodies = zip(run.packed.model.bodies, run.packed.arrays.values(), strict=True)
         self.bodies = [Measure(arrays, int(row[t.W_Q]) - run.packed.first, run.numbers) for row, arrays in bodies]
