@@ -133,12 +133,10 @@ def _sorted(
     angles = {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates}
     balls = {f"{name}.A": system.joints[name] for name in ball_joints(system)}
     values, of_joints = sort_given(system, "position", given, ("r_P", "theta", "A_IB", "eta"), [*angles, *balls])
-    wanted: list[tuple[Connection, Row | Attitude, float]] = []
-    for name, value in of_joints.items():
-        if name in balls:
-            wanted.append((balls[name], attitude(name, value), 0.0))
-        else:
-            wanted.append((*angles[name], float(finite(name, value, ()))))
+    wanted: list[tuple[Connection, Row | Attitude, float]] = [
+        (balls[name], attitude(name, value), 0.0) if name in balls else (*angles[name], float(finite(name, value, ())))
+        for name, value in of_joints.items()
+    ]
     return values, tuple(wanted)
 
 
@@ -167,9 +165,6 @@ def initial_guess(
     known = guess | values
     state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
     random = np.random.default_rng(wander)
-    wanted: dict[str, list[tuple[Row | Attitude, float]]] = {c.name: [] for c in system.joints.values()}
-    for c, row, value in task.wanted:
-        wanted[c.name].append((row, value))
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(state, name, known)}
     waiting, tree = list(system.joints.values()), []
     while waiting:
@@ -185,7 +180,8 @@ def initial_guess(
         tree.append(c.name)
         forward = c.first.body in placed
         there, mine = (c.first, c.second) if forward else (c.second, c.first)
-        turn, slide = _joint_opening(c, wanted[c.name], random if wander else None)
+        wanted = {row: value for joint, row, value in task.wanted if joint is c}
+        turn, slide = _joint_opening(c, wanted, random if wander else None)
         if not forward:
             turn, slide = turn.T, -turn.T @ slide
         state = _set_against(state, port_state(there, state), mine, turn, slide, known)
@@ -247,19 +243,18 @@ def _shifted(state: State, name: str, r: np.ndarray, known: Mapping[str, object]
 
 
 def _joint_opening(
-    c: Connection, wanted: list[tuple[Row | Attitude, float]], random: np.random.Generator | None
+    c: Connection, wanted: Mapping[Row | Attitude, float], random: np.random.Generator | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The triad and the point of the second end seen from the first: wanted coordinates, else zero or random turns."""
-    value = dict(wanted)
     turn, slide = np.eye(3), np.zeros(3)
     for row in c.coordinates:
         if row.slide_axis is not None:
-            slide[row.slide_axis] = value.get(row, 0.0)
+            slide[row.slide_axis] = wanted.get(row, 0.0)
         elif row.is_angle:
-            turn = turn @ row.zero_triad(value.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
+            turn = turn @ row.zero_triad(wanted.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
     if random is not None and any(row.function == "spin" for row in c.free):
         turn = rotation(random.normal(size=3)) if len(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
-    return next((row.R for row, _ in wanted if isinstance(row, Attitude)), turn), slide
+    return next((row.R for row in wanted if isinstance(row, Attitude)), turn), slide
 
 
 def _is_oriented(state: State, name: str, known: Mapping[str, object]) -> bool:

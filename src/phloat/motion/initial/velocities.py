@@ -48,8 +48,7 @@ def velocity_indices(system: System) -> np.ndarray:
 
 def rigid_columns(system: System) -> np.ndarray:
     """Which of w are velocities of frames (the others are η̇)."""
-    parts = [np.arange(len(body.columns)) < len(body.active) for body in system.bodies.values()]
-    return np.concatenate(parts)
+    return np.concatenate([np.arange(len(body.columns)) < len(body.active) for body in system.bodies.values()])
 
 
 def with_velocities(system: System, state: State, w: np.ndarray) -> State:
