@@ -71,6 +71,9 @@ class Piecewise:
         part = (t - self.times[k - 1]) / (self.times[k] - self.times[k - 1])
         return (1.0 - part) * self.values[k - 1] + part * self.values[k]
 
+    def mean(self, t0: float, t1: float) -> np.ndarray:
+        return self.means(np.array([t0, t1]))[0]
+
     def means(self, times: np.ndarray) -> np.ndarray:
         """The means between the times, exactly: those of straight lines all at once, else trapezoids between the corners inside."""
         times, last = np.asarray(times), len(self.times)
