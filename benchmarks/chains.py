@@ -63,7 +63,7 @@ def measure(links, plane, modes, steps, seconds, h=1e-3, angle=None):
     from phloat.motion.run.driver import run_to_end
     from phloat.motion.run.kernel_run import KernelRun
     from phloat.motion.run.task import Task
-    from phloat.motion.schemes.fixed import FixedSteps
+    from phloat.motion.schemes.midpoint import FixedSteps
 
     h = h if angle is None else angle / first_bending()
     system = chain(links, plane, modes)

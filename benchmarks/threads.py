@@ -21,7 +21,7 @@ def measure(links, plane, steps, turns):
     from phloat.motion.run.driver import run_to_end
     from phloat.motion.run.kernel_run import KernelRun
     from phloat.motion.run.task import Task
-    from phloat.motion.schemes.fixed import FixedSteps
+    from phloat.motion.schemes.midpoint import FixedSteps
 
     h, system = 1e-3, chain(links, plane)
     state = ph.place(system)

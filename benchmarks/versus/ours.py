@@ -10,7 +10,7 @@ from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
-from phloat.motion.schemes.fixed import FixedSteps
+from phloat.motion.schemes.midpoint import FixedSteps
 
 SCHEMES = {
     "midpoint": ph.Midpoint(),

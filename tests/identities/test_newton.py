@@ -13,7 +13,7 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
-from phloat.motion.schemes.fixed import FixedSteps
+from phloat.motion.schemes.midpoint import FixedSteps
 
 STEEL = ph.Material(E=2e11, rho=7800.0, nu=0.3)
 

@@ -8,7 +8,7 @@ import pytest
 from motion_zoo import pair, random_motion
 
 import phloat as ph
-from phloat.motion.schemes.fixed import OutputNodes, TimeGrid
+from phloat.motion.schemes.midpoint import OutputNodes, TimeGrid
 
 RUNS = [
     (0.0, 1.0, 1e-3),

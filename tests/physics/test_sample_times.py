@@ -86,3 +86,12 @@ def test_a_linear_system_says_how_late_its_samples_are():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ph.simulate(linear, None, 0.1, dt=0.01, controller=ph.control.Sampled(lambda t, y: {"rail": 0.0}, every=0.02))
+
+
+@pytest.mark.parametrize("options", SCHEMES.values(), ids=SCHEMES)
+def test_the_answer_of_a_controller_stands_in_place_of_a_function_given_for_its_port(options):
+    system, state = railed()
+    run = ph.simulate(
+        system, state, 0.12, u={"rail": lambda t: 1.0}, controller=lambda t, y: {"rail": 0.0}, every=0.06, **options
+    )
+    assert run["rail.slide"][-1] == pytest.approx(1.0, abs=1e-9)

@@ -32,7 +32,7 @@ from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import dependent_rows, quoted, require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
-from phloat.system.joint_rows import dissipation, in_rows, in_velocities, joint_rows, port_columns
+from phloat.system.joint_rows import dissipation, in_rows, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 from phloat.system.tie_rows import with_stresses
@@ -149,7 +149,8 @@ def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matri
 
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion) -> LinearPHDAE:
     """With the stresses of springs, one for each law, and those of K_g on the motions that the joints allow."""
-    rates, slopes = spring_rows(system, state, in_velocities(system))
+    rates, slopes, _ = spring_rows(system, state)
+    rates, slopes = rates[slopes != 0.0], slopes[slopes != 0.0]
     L, mu, circulation, followers = _geometric(system, u, linear, small)
     count, rest = len(slopes) + len(mu), linear.rows.size - linear.split
     D = csr(sp.hstack([sp.vstack([rates, L.T]), zero_matrix(count, rest)]))

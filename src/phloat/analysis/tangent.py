@@ -22,7 +22,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
 from phloat.motion.initial.saddle import SaddleSystem
-from phloat.motion.initial.stiffness import grouped, inertia_slopes, kinds, loads_stiffness, spring_round_off
+from phloat.motion.initial.stiffness import grouped, inertia_slopes, kinds, loads_stiffness, spring_rows
 from phloat.motion.initial.velocities import mass, velocity_indices, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
@@ -112,7 +112,8 @@ def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.nda
     saddle = SaddleSystem(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
     lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
-    left = np.maximum(np.abs(M @ x) - spring_round_off(system, state), 0.0)
+    springs, _, noise = spring_rows(system, state)
+    left = np.maximum(np.abs(M @ x) - abs(springs).T @ noise, 0.0)
     size = size + abs(G).T @ np.abs(lam)
     scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
     relative = (left / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)

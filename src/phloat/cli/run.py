@@ -20,9 +20,9 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, require_request
 from phloat.files.requests import ModesRequest
 from phloat.many.store import EnsembleFolder
+from phloat.motion.result import describe_deformation
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import RunFolder
-from phloat.motion.summary import describe_deformation
 
 PAGE, TABLE, SUMMARY, SAMPLES = "page.html", "outputs.csv", "summary.json", "samples.csv"
 PAGES = (".html", ".htm")
@@ -159,7 +159,7 @@ def _energy_summary(model: Model, result: Any) -> dict[str, Any]:
     """Energy at the start and at the end (J), energy supplied through ports (J), and the residual of the energy balance
     relative to the largest energy or work."""
     if isinstance(result, ph.Result):
-        ledger = ph.energy_ledger(result, u=dict(model.inputs))
+        ledger = ph.energy_ledger(result)
         missing, supplied = ledger.relative, float(sum(line[-1] for line in ledger.supplied.values()))
     else:
         largest = max(float(np.abs(x).max(initial=0.0)) for x in (result.energy, result.works, result.lost))

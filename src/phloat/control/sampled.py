@@ -12,7 +12,7 @@ from phloat.control.coupling import Model, port_numbers, warn_of_sample_time
 from phloat.errors import InputError, not_negative, positive
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import require_efforts
-from phloat.motion.schemes.fixed import warn_if_late
+from phloat.motion.run.task import warn_if_late
 
 
 @runtime_checkable

@@ -9,11 +9,8 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.joints.rows import gap_units
-from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import COMPONENTS, EnergyAccounts, Result
-from phloat.system.connection import port_state
-from phloat.system.joint_rows import element_energies, in_rows, joint_rows, port_columns
-from phloat.system.state import State
+from phloat.system.joint_rows import element_energies
 from phloat.system.system import System
 from phloat.system.terms import body_energy
 
@@ -28,7 +25,7 @@ class Ledger:
     `stored` the energy of each body and spring (`parts[body]` has it as kinetic, elastic, potential); `supplied` the work of
     each drive, effort, wrench, force, torque and load, and of events that changed the state; `dissipated` what damping of bodies
     and dampers took; `exchanged[joint]` (times, 2) what a joint did on its first and second body, zero in sum unless it is
-    driven. `note` says how works were found if the scheme did not count them. `carried` is what the forces of the joint that
+    driven. `note` says where works are not known. `carried` is what the forces of the joint that
     carries most would do over the extent of the system, and its moments over a radian.
     """
 
@@ -83,16 +80,13 @@ class Ledger:
         return "\n".join(rows + ([self.note] if self.note else []))
 
 
-def energy_ledger(result: Result, u: Mapping[str, object] | Inputs | None = None) -> Ledger:
+def energy_ledger(result: Result) -> Ledger:
     """The energy ledger of a run: what was stored, supplied and dissipated, and where.
 
     Parameters
     ----------
     result : Result
         What `simulate` returned.
-    u : dict, optional
-        The inputs that were given to `simulate`. Schemes that keep no accounts need them: their works are summed up from states by
-        the trapezoidal rule over the outputs. Ignored otherwise.
 
     Returns
     -------
@@ -115,7 +109,7 @@ def energy_ledger(result: Result, u: Mapping[str, object] | Inputs | None = None
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
     if result.accounts is not None:
         return _counted(result, result.accounts)
-    return _integrated(result, as_inputs(result.system, u), given=u is not None)
+    return _stored_only(result)
 
 
 def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
@@ -128,8 +122,8 @@ def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
     stored = {name: accounts.bodies[:, i].sum(axis=1) for i, name in enumerate(system.bodies)}
     dissipated = {
         name: accounts.losses[:, i] - accounts.losses[0, i]
-        for i, name in enumerate(system.bodies)
-        if _damped(system, name)
+        for i, (name, body) in enumerate(system.bodies.items())
+        if body.elastic.damped
     }
     supplied: dict[str, Line] = {}
     exchanged: dict[str, np.ndarray] = {}
@@ -163,10 +157,6 @@ def _carried(result: Result) -> float:
     return most
 
 
-def _damped(system: System, body: str) -> bool:
-    return system.bodies[body].elastic.damped
-
-
 def _element(system: System, name: str) -> str:
     """The name of an element in the ledger: its own, unless a body has it too."""
     return f"{name} (element)" if name in system.bodies else name
@@ -176,80 +166,19 @@ def _sum(lines: Mapping[str, Line], t: Line) -> Line:
     return sum(lines.values(), np.zeros(len(t)))
 
 
-# --- runs without energy accounts ------------------------------------------------------------------------------------
-
-
-NONE = np.zeros(0, dtype=int)
-
-
-def _integrated(result: Result, inputs: Inputs, *, given: bool) -> Ledger:
-    """From states, multipliers and inputs at the outputs: Ḣ = yᵀu − zᵀR z, with y = Bᵀz + B_λᵀλ, by the trapezoidal rule."""
-    system, t, states = result.system, result.t, [result.state(k) for k in range(len(result))]
+def _stored_only(result: Result) -> Ledger:
+    """From the states: what is stored, without works and losses."""
+    system, states = result.system, [result.state(k) for k in range(len(result))]
     parts: dict[str, dict[str, Line]] = {}
     stored: dict[str, Line] = {}
-    dissipated: dict[str, Line] = {}
     for name, body in system.bodies.items():
         energies = np.array([body_energy(body, state.pose(name), system.gravity) for state in states])
-        parts[name], stored[name] = {part: energies[:, k] for k, part in enumerate(COMPONENTS)}, energies.sum(axis=1)
-        if body.elastic.damped:
-            poses = [state.pose(name) for state in states]
-            dissipated[name] = integrate(t, np.array([p.rates @ body.elastic.damping(p.eta) @ p.rates for p in poses]))
+        parts[name], stored[name] = dict(zip(COMPONENTS, energies.T, strict=True)), energies.sum(axis=1)
     springs = [element_energies(system, state) for state in states]
     for name, element in system.elements.items():
         if any(law.stores for law in element.laws):
             stored[_element(system, name)] = np.array([row[name] for row in springs])
-        if any(law.resists for law in element.laws):
-            power = np.array([damper_power(system, name, state) for state in states])
-            dissipated[_element(system, name)] = integrate(t, power)
-    powers = [joint_powers(system, state, lam) for state, lam in zip(states, result.lam, strict=True)]
-    exchanged = {name: integrate(t, np.array([row[name] for row in powers])) for name in system.multipliers}
-    works = integrate(t, np.array([port_powers(system, inputs, *row) for row in zip(t, states, strict=True)]))
-    supplied = {name: works[:, system.ports[name]].sum(axis=1) for name in inputs.signals}
-    supplied |= {name: exchanged[name].sum(axis=1) for name, c in system.joints.items() if c.driven}
-    note = "this scheme keeps no energy accounts: works are sums by the trapezoidal rule over the outputs"
-    note += "" if given else ", and inputs are not known; give them as energy_ledger(result, u=…) if there were any"
-    return Ledger(t, stored, parts, supplied, dissipated, exchanged, note, _carried(result))
-
-
-def integrate(t: np.ndarray, power: np.ndarray) -> np.ndarray:
-    """∫ power dt up to each time, by trapezoids."""
-    steps = 0.5 * (power[1:] + power[:-1]) * np.diff(t).reshape(-1, *[1] * (power.ndim - 1))
-    return np.concatenate([np.zeros((1, *power.shape[1:])), np.cumsum(steps, axis=0)])
-
-
-def damper_power(system: System, name: str, state: State) -> float:
-    """What the dampers of an element take, Σ (c + D/ẋ) ẋ²."""
-    element, power = system.elements[name], 0.0
-    first, second = port_state(element.first, state), port_state(element.second, state)
-    for row, law in zip(element.rows, element.laws, strict=True):
-        if law.resists:
-            ends = zip((element.first, element.second), row.rate(first, second), strict=True)
-            rate = sum(float(block @ _velocities(state, end.body)) for end, block in ends if end.body)
-            power += law.resistance(rate) * rate**2
-    return power
-
-
-def joint_powers(system: System, state: State, lam: np.ndarray) -> dict[str, np.ndarray]:
-    """What the multipliers of each joint do on its first and second body, λᵀG_i z_i."""
-    places = in_rows(system, system.layout)
-    G, _ = joint_rows(system, state, places)
-    out = {}
-    for name in system.multipliers:
-        c, where = system.joints[name], system.multipliers[name]
-        pull = G[where].T @ lam[where]
-        columns = [places.columns[end.body] if end.body else NONE for end in (c.first, c.second)]
-        out[name] = np.array([pull[mine] @ state.e[mine] for mine in columns])
-    return out
-
-
-def port_powers(system: System, inputs: Inputs, t: float, state: State) -> np.ndarray:
-    """y u of every number of the ports that load; drives work through their multipliers."""
-    if not inputs.signals:
-        return np.zeros(system.ports.size)
-    return (port_columns(system, state, in_rows(system, system.layout)).T @ state.e) * inputs.at(t)
-
-
-def _velocities(state: State, body: str) -> np.ndarray:
-    """(v_P, ω, η̇) of a body, those that exist."""
-    pose = state.pose(body)
-    return np.concatenate([pose.v_P, pose.omega, pose.rates])[state.bodies[body].columns]
+    note = (
+        "this run keeps no energy accounts: works and losses are not known, and the residual is all that they changed"
+    )
+    return Ledger(result.t, stored, parts, {}, {}, {}, note, _carried(result))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from phloat.algebra.tables import facts, grid, listed
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.joints.rows import Row
 from phloat.motion.run.interpolation import interpolate_states
-from phloat.motion.summary import energy_tables, run_table
 from phloat.system.connection import Connection
 from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import DERIVED, State, located, pieces_of
@@ -138,17 +139,12 @@ class Result:
         yy, zz, yz, xz, xy in body axes. Of a beam: bending, pull, and the shear of bending and torsion, which is NaN where the
         shape of the section is not known.
         """
+        name, place = self._located(body, s) if at is None else (body, np.zeros(0))
+        part, sigma = self._body(name), self._or_zero(name, "sigma")
         if at is None and y is None and z is None:
-            name, place = self._located(body, s)
-            rows = self._body(name).shape.stress(place)
-            return {key: (self._or_zero(name, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
-        if at is not None:
-            name, x = body, inside(self._body(body), point(at))
-        else:
-            name, place = self._located(body, s)
-            x = on_section(self._body(name), place, y, z)
-        sigma = stress_at(self._body(name), self._or_zero(name, "sigma"), x)[:, 0]
-        return {key: sigma[:, k] for k, key in enumerate(STRESSES)}
+            return {key: (sigma @ row.T.toarray())[:, 0] for key, row in part.shape.stress(place).items()}
+        x = on_section(part, place, y, z) if at is None else inside(part, point(at))
+        return dict(zip(STRESSES, stress_at(part, sigma, x)[:, 0].T, strict=True))
 
     def stress_field(self, body: str, t: float, points: object = None) -> StressField:
         """The stress of the whole body at a time, or at given material points (points, 3); see also `von_mises`."""
@@ -185,15 +181,19 @@ class Result:
             return self.accounts.bodies.sum(axis=(1, 2)) + self.accounts.springs.sum(axis=1)
         return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
 
-    @cached_property
+    @property
     def momentum(self) -> np.ndarray:
         """Linear momentum of the whole, inertial, (times, 3)."""
-        return sum((self._momenta(name)[0] for name in self.system.bodies), np.zeros((len(self), 3)))
+        return self._momenta[0]
 
-    @cached_property
+    @property
     def angular_momentum(self) -> np.ndarray:
         """Angular momentum of the whole about the origin, inertial, (times, 3)."""
-        return sum((self._momenta(name)[1] for name in self.system.bodies), np.zeros((len(self), 3)))
+        return self._momenta[1]
+
+    @cached_property
+    def _momenta(self) -> np.ndarray:
+        return sum((np.stack(self._momenta_of(name)) for name in self.system.bodies), np.zeros((2, len(self), 3)))
 
     @cached_property
     def coordinates(self) -> dict[str, np.ndarray]:
@@ -212,7 +212,7 @@ class Result:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _momenta(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+    def _momenta_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """(9): p_t and p_r in body axes, then inertial and about the origin."""
         body, I = self.system.bodies[name], self.system.bodies[name].inertia
         r, A = self._frame(name)
@@ -295,14 +295,16 @@ class Result:
         return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
 
 
-def past_events(
-    system: System, events: Sequence[tuple[float, str]], states: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> tuple[PastEvent, ...]:
-    """Events with their states; those whose states are not known are left out."""
-    return tuple(
-        PastEvent(time, name, *(State(system.bodies, system.layout, np.array(e)) for e in pair))
-        for (time, name), pair in zip(events, states, strict=False)
-    )
+def event_states(system: System, events: Sequence[PastEvent]) -> np.ndarray:
+    """e before and after each event, one beside the other, (events, 2 × numbers of a state)."""
+    states = [np.concatenate([event.before.e, event.after.e]) for event in events]
+    return np.array(states).reshape(-1, 2 * system.layout.size)
+
+
+def past_events(system: System, events: Iterable[tuple[float, str]], rows: np.ndarray) -> tuple[PastEvent, ...]:
+    """Events with the states before and after them, e beside e in `rows`; those whose states are not known are left out."""
+    pairs = ([State(system.bodies, system.layout, e.copy()) for e in np.split(row, 2)] for row in rows)
+    return tuple(PastEvent(*event, *pair) for event, pair in zip(events, pairs, strict=False))
 
 
 def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:
@@ -340,3 +342,55 @@ def at_times(result: Result, times: np.ndarray) -> Result:
 def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
     flat = values.reshape(len(t), -1)
     return np.array([np.interp(times, t, column) for column in flat.T]).T.reshape(len(times), *values.shape[1:])
+
+
+# --- tables for notebooks --------------------------------------------------------------------------------------------
+
+
+def run_table(
+    title: str, info: Mapping[str, Any], energy: np.ndarray, missing: float | None, names: Sequence[str]
+) -> str:
+    """An HTML table of scheme, steps, events, energy and names of a run."""
+    lines: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
+    if info.get("events"):
+        lines["events"] = listed(f"{name} at {time:.4g} s" for time, name in info["events"])
+    left = [
+        name for name, kinds in info.get("ranges", {}).items() if any(found[-1] is not None for found in kinds.values())
+    ]
+    if left:
+        lines["beyond its range"] = listed(left)
+    if far := info.get("deformation"):
+        lines["deformation"] = describe_deformation(far)
+    if info.get("finished") is False:
+        lines["finished"] = "no: cut short"
+    lines["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
+    lines["energy residual"] = "" if missing is None else f"{missing:.1e} of the largest energy or work"
+    lines["quantities"] = listed(names)
+    lines["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
+    return facts(title, lines)
+
+
+def describe_deformation(far: Mapping[str, Mapping[str, float]]) -> str:
+    """A sentence on the body with the largest estimated error of deformation."""
+    name = max(far, key=lambda body: far[body]["error"])
+    it = far[name]
+    strain = f", strain {it['strain']:.2g}" if "strain" in it else ""
+    return f"{name} most: turns by {it['rotation']:.3g} rad{strain}; estimated error {it['error']:.1e} of its length"
+
+
+def energy_tables(bodies: Sequence[str], parts: np.ndarray, done: Sequence[tuple[str, float]]) -> str:
+    """The energy of each body at the end, and what was done on all of them since the start; `energy_ledger` has it over time."""
+    rows = ((name, *(f"{x:.6g}" for x in row)) for name, row in zip(bodies, parts, strict=True))
+    smallest = 1e-12 * max((abs(x) for _, x in done), default=0.0)  # joints do nothing in sum
+    works = ((name, f"{x:+.6g}") for name, x in done if abs(x) > smallest)
+    return grid("energy at the end (J)", ("body", "kinetic", "elastic", "potential"), rows) + grid(
+        "work done on the bodies (J)", ("by", "since the start"), works
+    )
+
+
+def _scheme(info: Mapping[str, Any]) -> str:
+    scheme = dict(info.get("scheme", {}))
+    name = scheme.pop("name", "")
+    options = ", ".join(f"{key}={value:g}" for key, value in scheme.items() if isinstance(value, float) and value)
+    step = f", dt = {info['dt']:g} s" if info.get("dt") else ""
+    return f"{name}({options}){step}" if name else ""

@@ -10,7 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive
+from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive, whole_number
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import LinearOutputs, LinearResult, march
 from phloat.motion.deformation import check_linear_run, check_run
@@ -20,11 +20,10 @@ from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
 from phloat.motion.run.events import Event
 from phloat.motion.run.progress import progress_bar
-from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
+from phloat.motion.run.task import Controller, LibraryController, Scheme, Task, warn_if_late
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import Description
 from phloat.motion.saving.recorder import start_recording
-from phloat.motion.schemes.fixed import warn_if_late
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.system.state import State
 from phloat.system.system import System, fits
@@ -225,13 +224,12 @@ def _require_controller(controller: object, every: float | None) -> None:
 
 def require_threads(threads: object, scheme: Scheme) -> int:
     """The number of threads that share a step; raises InputError if the scheme cannot share it."""
-    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1:
-        raise InputError(f"threads={threads!r}: it must be 1 or more")
-    if threads > 1 and not isinstance(scheme, (Midpoint, Composition4)):
+    count = whole_number("threads", threads, 1)
+    if count > 1 and not isinstance(scheme, (Midpoint, Composition4)):
         raise InputError(
             f"threads share the steps of Midpoint and Composition4, not those of {type(scheme).__name__}; leave threads out"
         )
-    return int(threads)
+    return count
 
 
 def event_tuple(events: object) -> tuple[Event, ...]:
@@ -262,13 +260,13 @@ def run_task(task: Task, scheme: Scheme) -> Result:
     try:
         result = scheme.run(task)
     except BaseException as error:
-        task.progress(np.inf, None)
         if recorder is not None and isinstance(error, ConvergenceError) and isinstance(error.result, Result):
             error.result = recorder.finish(error.result, finished=False)
         elif recorder is not None and not recorder.pieces:
             recorder.where.clear()  # nothing is lost, and the folder is free again
         raise
-    task.progress(np.inf, None)
+    finally:
+        task.progress(np.inf, None)
     info = result.info
     if "ranges" in info:
         warn_of_ranges(info)

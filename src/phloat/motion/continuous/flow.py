@@ -10,12 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import csr
 from phloat.motion.continuous import evaluate as at, residual as compiled
-from phloat.motion.continuous.pattern import DENSE, JacobianPattern, by_velocity, drive_map, lu_factors, y_layout
+from phloat.motion.continuous.pattern import DENSE, JacobianPattern, by_velocity, drive_map, linear_solver, y_layout
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.signals import FIRST
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
-from phloat.motion.kernel.tables import LAM
 from phloat.motion.run.assembly import load_state
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.driver import Run
@@ -206,10 +205,10 @@ class Flow:
             return y
         zero, F, out = np.zeros(self.size), np.empty(self.size), y.copy()
         saddle = self.saddle(s, y)
-        factor = lu_factors(saddle.toarray() if self.size <= DENSE else saddle)
+        solve = linear_solver(saddle.toarray() if self.size <= DENSE else saddle)
         G = saddle[count:, :count].toarray()
         nearer = self.places.scale[:, None] * G.T
-        if factor is None or np.linalg.cond(G @ nearer) > SINGULAR:  # a dead point, where rows repeat each other
+        if solve is None or np.linalg.cond(G @ nearer) > SINGULAR:  # a dead point, where rows repeat each other
             return y
         for _ in range(CLOSING):
             gap = self.residual(s, out, zero, F)[self.mu].copy()
@@ -219,7 +218,7 @@ class Flow:
             compiled.displace(self.model, self.places, out.copy(), change, out)
         for _ in range(2):  # the second for round-off
             miss = self.residual(s, out, zero, F)[self.lam]
-            out[self.v] += factor.solve(np.concatenate([zero[:count], -miss]))[:count]
+            out[self.v] += solve(np.concatenate([zero[:count], -miss]))[:count]
         return out
 
     # --- states out --------------------------------------------------------------------------------------------------
@@ -244,7 +243,7 @@ class Flow:
         w[model.bodies[:, t.W_LOSS]] = done[entries:]
         kept, springs = np.empty(packed.kept), np.empty(len(model.entries))
         snapshot(model, w, packed.gravity, packed.first, kept, springs)
-        return kept, w[model.where[LAM] :][: packed.multipliers].copy(), springs
+        return kept, w[model.where[t.LAM] :][: packed.multipliers].copy(), springs
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a state."""

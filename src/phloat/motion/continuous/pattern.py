@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,14 +157,7 @@ class JacobianPattern:
         return self._found(rows, columns), self._found(ones, ones)
 
     def _found(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        indptr, indices = self.template.indptr, self.template.indices
-        return np.array(
-            [
-                indptr[c] + np.searchsorted(indices[indptr[c] : indptr[c + 1]], r)
-                for r, c in zip(rows, columns, strict=True)
-            ],
-            dtype=np.int64,
-        )
+        return np.asarray(sp.csc_matrix(self.template)[rows, columns]).ravel().astype(np.int64)
 
     @cached_property
     def saddle(self) -> tuple[sp.csc_array, np.ndarray, np.ndarray]:
@@ -280,32 +272,18 @@ def drive_map(motion: Moving, inputs: int) -> np.ndarray:
 DENSE = 250  # unknowns
 
 
-class Factors(Protocol):
-    """What solves A x = b."""
-
-    def solve(self, b: np.ndarray) -> np.ndarray: ...
+Solve = Callable[[np.ndarray], np.ndarray]  # x of A x = b from b
 
 
-class Dense:
-    """LU of a dense matrix; `singular` where a pivot vanishes."""
-
-    def __init__(self, A: np.ndarray) -> None:
-        factorise, self.backsolve = get_lapack_funcs(("getrf", "getrs"), (A,))
-        with one_thread():
-            self.lu, self.pivots, info = factorise(A)
-        self.singular = info > 0
-
-    def solve(self, b: np.ndarray) -> np.ndarray:
-        return self.backsolve(self.lu, self.pivots, b)[0]
-
-
-def lu_factors(A: np.ndarray | Matrix) -> Factors | None:
-    """A factorised, or nothing where it is singular."""
+def linear_solver(A: np.ndarray | Matrix) -> Solve | None:
+    """The function that solves A x = b; None where A is singular."""
     if isinstance(A, np.ndarray):
-        dense = Dense(A)
-        return None if dense.singular else dense
+        getrf, getrs = get_lapack_funcs(("getrf", "getrs"), (A,))
+        with one_thread():
+            lu, pivots, info = getrf(A)
+        return None if info > 0 else lambda b: getrs(lu, pivots, b)[0]
     try:
-        return spla.splu(sp.csc_array(A))
+        return spla.splu(sp.csc_array(A)).solve
     except RuntimeError:  # exactly singular
         return None
 

@@ -85,14 +85,8 @@ def dynamic_residual(m, w, p, gravity, i, yd, out):
 def membrane_forces(m, w, i, out, at):
     """+ Bᵀ(ε(η) + T Bη̇) with B = D + Qη, unit compliance."""
     B = m.bodies
-    n, s, long, BM, eta, rate = (
-        B[i, t.N_ETA],
-        B[i, t.N_STRAIN],
-        B[i, t.LONG],
-        B[i, t.W_BM],
-        B[i, t.W_Q] + 12,
-        B[i, t.W_V] + 6,
-    )
+    n, s, long = B[i, t.N_ETA], B[i, t.N_STRAIN], B[i, t.LONG]
+    BM, eta, rate = B[i, t.W_BM], B[i, t.W_Q] + 12, B[i, t.W_V] + 6
     if s == 0:
         return
     strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,8 +14,7 @@ from phloat.motion.inputs.inputs import find_stops
 from phloat.motion.result import Result
 from phloat.motion.run.driver import Run
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Dense, Memory
-from phloat.motion.run.task import Task
+from phloat.motion.run.task import Dense, Memory, Stepper, Task
 from phloat.system.state import State
 
 AHEAD = 0.25  # of a step: how far ẏ is followed to look ahead
@@ -34,14 +33,12 @@ class DenseStep:
         return self.last if time == self.end else self.within(time)
 
 
-class ContinuousStepper(ABC):
+class ContinuousStepper(Stepper):
     """A scheme that begins at a consistent (t, y, ẏ) and takes steps with dense output.
 
     `consistent_rates`: its velocities satisfy the joints at the ends of steps.
     """
 
-    name: str
-    adaptive: bool
     consistent_rates: bool
     time: float  # reached by the scheme, which may be beyond an event
     resumable = False

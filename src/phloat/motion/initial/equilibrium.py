@@ -252,8 +252,14 @@ def equilibrium(
             break
     assert best is not None
     if best.residual < GOOD_ENOUGH:
-        if not any_balance:
-            _warn_if_unstable(best)
+        if not any_balance and _is_unstable(best):
+            warnings.warn(
+                "forces balance at this equilibrium, but any disturbance leaves it (an inverted pendulum, a column beyond its "
+                "buckling load); start from a slightly disturbed state to find a stable one, or see how fast it is left: "
+                "poles(linearise(…))",
+                UnstableEquilibriumWarning,
+                stacklevel=3,
+            )
         state = replace(state, e=best.state.e)
         warn_of_ranges_at(system, state)
         return check_state(system, state, t=now)
@@ -280,16 +286,6 @@ def _solve_in_load_steps(
 
 def _is_unstable(here: BalancePoint, least: float = UNSTABLE) -> bool:
     return lowest_curvature(here, here.task.stiffness(here.state, here.lam)) < least
-
-
-def _warn_if_unstable(here: BalancePoint) -> None:
-    if _is_unstable(here):
-        warnings.warn(
-            "forces balance at this equilibrium, but any disturbance leaves it (an inverted pendulum, a column beyond its buckling "
-            "load); start from a slightly disturbed state to find a stable one, or see how fast it is left: poles(linearise(…))",
-            UnstableEquilibriumWarning,
-            stacklevel=4,
-        )
 
 
 def _require_rest(system: System, inputs: Inputs, t: float) -> None:
@@ -341,16 +337,11 @@ def reactions(
     """
     state, inputs, now = moving_start(system, state, u, t)
     _, lam = accelerations(system, state, inputs, now)
-    lam = minimal_multipliers(system, velocity_rows(system, state)[0], lam)
-    return {name: lam[system.multipliers[name]] for name in system.multipliers}
-
-
-def minimal_multipliers(system: System, G: Matrix, lam: np.ndarray) -> np.ndarray:
-    """λ without its component in the null space of Gᵀ, with a warning that names the joints."""
+    G = velocity_rows(system, state)[0]
     mu = dependencies(G)
-    if not mu.shape[1]:
-        return lam
-    warn_of_redundancy(system, mu, stacklevel=4)
-    length = row_lengths(G)
-    scaled = length * lam
-    return (scaled - mu @ (mu.T @ scaled)) / length
+    if mu.shape[1]:  # without the component in the null space of Gᵀ
+        warn_of_redundancy(system, mu, stacklevel=3)
+        length = row_lengths(G)
+        scaled = length * lam
+        lam = (scaled - mu @ (mu.T @ scaled)) / length
+    return {name: lam[system.multipliers[name]] for name in system.multipliers}

@@ -133,12 +133,10 @@ def _sorted(
     angles = {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates}
     balls = {f"{name}.A": system.joints[name] for name in ball_joints(system)}
     values, of_joints = sort_given(system, "position", given, ("r_P", "theta", "A_IB", "eta"), [*angles, *balls])
-    wanted: list[tuple[Connection, Row | Attitude, float]] = []
-    for name, value in of_joints.items():
-        if name in balls:
-            wanted.append((balls[name], attitude(name, value), 0.0))
-        else:
-            wanted.append((*angles[name], float(finite(name, value, ()))))
+    wanted: list[tuple[Connection, Row | Attitude, float]] = [
+        (balls[name], attitude(name, value), 0.0) if name in balls else (*angles[name], float(finite(name, value, ())))
+        for name, value in of_joints.items()
+    ]
     return values, tuple(wanted)
 
 
@@ -167,10 +165,7 @@ def initial_guess(
     known = guess | values
     state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
     random = np.random.default_rng(wander)
-    wanted: dict[str, list[tuple[Row | Attitude, float]]] = {c.name: [] for c in system.joints.values()}
-    for c, row, value in task.wanted:
-        wanted[c.name].append((row, value))
-    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(system, name, known)}
+    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(state, name, known)}
     waiting, tree = list(system.joints.values()), []
     while waiting:
         ready = [c for c in waiting if (c.first.body in placed) != (c.second.body in placed)]
@@ -185,20 +180,21 @@ def initial_guess(
         tree.append(c.name)
         forward = c.first.body in placed
         there, mine = (c.first, c.second) if forward else (c.second, c.first)
-        turn, slide = _joint_opening(c, wanted[c.name], random if wander else None)
+        wanted = {row: value for joint, row, value in task.wanted if joint is c}
+        turn, slide = _joint_opening(c, wanted, random if wander else None)
         if not forward:
             turn, slide = turn.T, -turn.T @ slide
-        state = _set_against(system, state, port_state(there, state), mine, turn, slide, known)
-        if not _is_oriented(system, mine.body, known):
+        state = _set_against(state, port_state(there, state), mine, turn, slide, known)
+        if not _is_oriented(state, mine.body, known):
             near = [d for d in waiting if mine.body in (d.first.body, d.second.body)]
             others = [d for d in near if {d.first.body, d.second.body} <= placed | {mine.body}]
-            state = state if wander else _turned_to_joints(system, state, c, others, mine.body, known)
+            state = state if wander else _turned_to_joints(state, c, others, mine.body, known)
         placed.add(mine.body)
     return state, tree
 
 
 def _turned_to_joints(
-    system: System, state: State, c: Connection, others: list[Connection], name: str, known: Mapping[str, object]
+    state: State, c: Connection, others: list[Connection], name: str, known: Mapping[str, object]
 ) -> State:
     """A body that hangs on one joint turned so that its other ports point to where their joints want them (Kabsch)."""
     mine, wanted = [], []
@@ -207,7 +203,7 @@ def _turned_to_joints(
         own, other = (first, second) if joint.first.body == name else (second, first)
         mine.append(own.c)
         wanted.append(other.c)
-    if len(mine) < 2 or not system.bodies[name].rotates:
+    if len(mine) < 2 or not state.bodies[name].rotates:
         return state
     a, b = np.array(mine[1:]) - mine[0], np.array(wanted[1:]) - wanted[0]
     size = max(np.linalg.norm(a), np.linalg.norm(b))
@@ -216,66 +212,53 @@ def _turned_to_joints(
     spread = b.T @ a + 1e-6 * size**2 * np.eye(3)  # what the points leave open stays as it is
     u, _, vt = np.linalg.svd(spread)
     turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
-    pose = state.pose(name)
-    changes: dict[str, object] = {}
-    if f"{name}.theta" in system.layout:
-        changes[f"{name}.theta"] = state[f"{name}.theta"] + np.arctan2(turn[1, 0], turn[0, 0])
-    else:
-        changes[f"{name}.A_IB"] = turn @ pose.A
-    if f"{name}.r_P" not in known:
-        moved = mine[0] + turn @ (pose.r_P - mine[0])
-        changes[f"{name}.r_P"] = moved[[i for i in system.bodies[name].active if i < 3]]
-    return state.with_values(changes)
+    r = state.pose(name).r_P
+    return _shifted(_turned(state, name, turn), name, mine[0] + turn @ (r - mine[0]), known)
 
 
 def _set_against(
-    system: System,
-    state: State,
-    there: PortState,
-    end: End,
-    turn: np.ndarray,
-    slide: np.ndarray,
-    known: Mapping[str, object],
+    state: State, there: PortState, end: End, turn: np.ndarray, slide: np.ndarray, known: Mapping[str, object]
 ) -> State:
     """One body set against a port that stands: joint triads aligned, points together, as far as it is not known."""
     name = end.body
-    body = system.bodies[name]
-    changes: dict[str, np.ndarray] = {}
-    if body.rotates and not _is_oriented(system, name, known):
-        mine = port_state(end, state)
-        A = there.D @ turn @ mine.D.T @ state.pose(name).A
-        u, _, vt = np.linalg.svd(A)  # triads of bent sections are orthonormal to first order only
-        A = u @ vt
-        if f"{name}.theta" in system.layout:
-            changes[f"{name}.theta"] = np.arctan2(A[1, 0], A[0, 0])
-        else:
-            changes[f"{name}.A_IB"] = A
-    state = state.with_values(changes)
-    if f"{name}.r_P" not in known:
-        mine = port_state(end, state)
-        moved = state.pose(name).r_P + there.c + there.D @ slide - mine.c
-        state = state.with_values({f"{name}.r_P": moved[[i for i in body.active if i < 3]]})
-    return state
+    if not _is_oriented(state, name, known):
+        # triads of bent sections are orthonormal to first order only
+        u, _, vt = np.linalg.svd(there.D @ turn @ port_state(end, state).D.T)
+        state = _turned(state, name, u @ vt)
+    return _shifted(state, name, state.pose(name).r_P + there.c + there.D @ slide - port_state(end, state).c, known)
+
+
+def _turned(state: State, name: str, turn: np.ndarray) -> State:
+    """The state with a body turned about its P by a rotation in inertial axes."""
+    if f"{name}.theta" in state.layout:
+        return state.with_values({f"{name}.theta": state[f"{name}.theta"] + np.arctan2(turn[1, 0], turn[0, 0])})
+    return state.with_values({f"{name}.A_IB": turn @ state.pose(name).A})
+
+
+def _shifted(state: State, name: str, r: np.ndarray, known: Mapping[str, object]) -> State:
+    """The state with the P of a body at r, unless its place is known."""
+    if f"{name}.r_P" in known:
+        return state
+    return state.with_values({f"{name}.r_P": r[[i for i in state.bodies[name].active if i < 3]]})
 
 
 def _joint_opening(
-    c: Connection, wanted: list[tuple[Row | Attitude, float]], random: np.random.Generator | None
+    c: Connection, wanted: Mapping[Row | Attitude, float], random: np.random.Generator | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The triad and the point of the second end seen from the first: wanted coordinates, else zero or random turns."""
-    value = dict(wanted)
     turn, slide = np.eye(3), np.zeros(3)
     for row in c.coordinates:
         if row.slide_axis is not None:
-            slide[row.slide_axis] = value.get(row, 0.0)
+            slide[row.slide_axis] = wanted.get(row, 0.0)
         elif row.is_angle:
-            turn = turn @ row.zero_triad(value.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
+            turn = turn @ row.zero_triad(wanted.get(row, random.uniform(-np.pi, np.pi) if random else 0.0))
     if random is not None and any(row.function == "spin" for row in c.free):
         turn = rotation(random.normal(size=3)) if len(c.free) == 3 else rot(random.uniform(-np.pi, np.pi))
-    return next((row.R for row, _ in wanted if isinstance(row, Attitude)), turn), slide
+    return next((row.R for row in wanted if isinstance(row, Attitude)), turn), slide
 
 
-def _is_oriented(system: System, name: str, known: Mapping[str, object]) -> bool:
-    return not system.bodies[name].rotates or f"{name}.theta" in known or f"{name}.A_IB" in known
+def _is_oriented(state: State, name: str, known: Mapping[str, object]) -> bool:
+    return not state.bodies[name].rotates or f"{name}.theta" in known or f"{name}.A_IB" in known
 
 
 # --- gaps of joints ---------------------------------------------------------------------------------------------------

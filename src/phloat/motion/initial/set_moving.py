@@ -104,14 +104,12 @@ class VelocityProblem:
 
     def velocities(self) -> np.ndarray:
         """w: with no deformation rates but the held ones, or with the least."""
-        w, miss = self.least_energy(self.rigid & ~self.held, self.w)
-        if self.feasible(w, miss) or self.rigid.all():
-            return self.require_feasible(w, miss)
-        w, miss = self.least_deformation()
-        self.require_feasible(w, miss)
-        return self.require_feasible(
-            *self.least_energy(self.rigid & ~self.held, np.where(self.rigid & ~self.held, 0.0, w))
-        )
+        free = self.rigid & ~self.held
+        w, miss = self.least_energy(free, self.w)
+        if not self.feasible(w, miss) and not self.rigid.all():
+            w = self.require_feasible(*self.least_deformation())
+            w, miss = self.least_energy(free, np.where(free, 0.0, w))
+        return self.require_feasible(w, miss)
 
     def least_energy(self, free: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The free velocities of least kinetic energy, the others fixed."""

@@ -113,19 +113,11 @@ class SteadyMotion:
     u: np.ndarray
     u_rate: np.ndarray
 
-    @property
-    def system(self) -> System:
-        return self.task.system
-
-    @property
-    def rigid(self) -> np.ndarray:
-        return self.task.rigid
-
     def settled(self, state: State) -> tuple[State, float, str]:
         """Newton's method; the state, what is left out of balance, and the body with most of it."""
         state = foreseen = self.moving(state)
         loads = self.loads(state)
-        a, lam = np.zeros(int(self.rigid.sum())), np.zeros(loads.G.shape[0])
+        a, lam = np.zeros(int(self.task.rigid.sum())), np.zeros(loads.G.shape[0])
         best: tuple[float, State, str] = (np.inf, state, "")
         since = 0
         for _ in range(NEWTON):
@@ -144,34 +136,34 @@ class SteadyMotion:
 
     def moving(self, state: State) -> State:
         """The state with the velocities nearest to the given ones that agree with the joints; η̇ = 0 where that can be."""
-        G, B_lam = velocity_rows(self.system, state)
-        w = np.where(self.rigid, self.w, 0.0)
-        M = mass(self.system, state)
+        G, B_lam = velocity_rows(self.task.system, state)
+        w = np.where(self.task.rigid, self.w, 0.0)
+        M = mass(self.task.system, state)
         task = VelocityProblem(
             M=M,
             G=G,
             b=B_lam @ self.u - G @ w,
             w=np.zeros_like(w),
-            held=np.zeros_like(self.rigid),
-            rigid=self.rigid,
-            owners=self.system.multipliers,
+            held=np.zeros_like(self.task.rigid),
+            rigid=self.task.rigid,
+            owners=self.task.system.multipliers,
             cause="the motion and the drives",
             background=float(np.sqrt(w @ (M @ w))),
         )
-        return with_velocities(self.system, state, w + task.velocities())
+        return with_velocities(self.task.system, state, w + task.velocities())
 
     def loads(self, state: State) -> Loads:
         where = self.task.where
-        at = terms(self.system, state)
+        at = terms(self.task.system, state)
         push = at.B @ self.u
         f = ((at.J - at.R) @ at.z + push)[where]
         size = (abs(at.J) @ np.abs(at.z) + np.abs(push))[where]
-        right = at.B_lam @ self.u_rate + convective(self.system, state, self.u)
+        right = at.B_lam @ self.u_rate + convective(self.task.system, state, self.u)
         return Loads(f, size, csr(at.E[where][:, where]), csr(at.G[:, where]), right)
 
     def residual(self, state: State, loads: Loads, a: np.ndarray, lam: np.ndarray) -> tuple[float, str]:
         """The largest residual force relative to the sum of its terms; residuals of accelerations and gaps count too."""
-        M_r = loads.M[:, self.rigid]
+        M_r = loads.M[:, self.task.rigid]
         left = np.abs(loads.f + loads.G.T @ lam - M_r @ a) / self.task.stiff
         size = (loads.size + abs(loads.G).T @ np.abs(lam) + abs(M_r) @ np.abs(a)) / self.task.stiff
         relative = left / (size + 1e-3 * max(size.max(initial=0.0), self.task.force, 1e-300))
@@ -183,13 +175,13 @@ class SteadyMotion:
         self, foreseen: State, loads: Loads, a: np.ndarray, lam: np.ndarray, b: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """K δ + M_r a − Gᵀλ = f,  G δ = b,  G_r a = right,  M_rr δ_r − G_rᵀ ν = 0: frames move as little as the gaps ask for."""
-        G, M_r = loads.G, csr(loads.M[:, self.rigid])
-        G_r, M_rr = csr(G[:, self.rigid]), csr(M_r[self.rigid])
+        G, M_r = loads.G, csr(loads.M[:, self.task.rigid])
+        G_r, M_rr = csr(G[:, self.task.rigid]), csr(M_r[self.task.rigid])
         n, r, m = M_r.shape[0], len(a), G.shape[0]
-        K = self.task.stiffness(foreseen, lam) + inertial_stiffness(self.system, foreseen, a)
+        K = self.task.stiffness(foreseen, lam) + inertial_stiffness(self.task.system, foreseen, a)
         keep = np.delete(np.arange(m), dependent_rows(dependencies(G_r)))
         G_I, k = csr(G_r[keep]), len(keep)
-        onto = csr(sp.eye_array(n, format="csr")[self.rigid])
+        onto = csr(sp.eye_array(n, format="csr")[self.task.rigid])
         A = stacked(
             [
                 [K, M_r, -G.T, zero_matrix(n, k)],
@@ -200,8 +192,8 @@ class SteadyMotion:
         )
         unit, rate = 1.0 / self.task.stiff, self.task.rate
         weight = 1.0 / row_lengths(csr(G @ sp.diags_array(unit)))
-        rows = np.concatenate([unit, weight, weight[keep] / rate, rate * unit[self.rigid]])
-        columns = np.concatenate([unit, rate * unit[self.rigid], weight, weight[keep] / rate])
+        rows = np.concatenate([unit, weight, weight[keep] / rate, rate * unit[self.task.rigid]])
+        columns = np.concatenate([unit, rate * unit[self.task.rigid], weight, weight[keep] / rate])
         right = np.concatenate([loads.f, b, loads.right[keep], np.zeros(r)])
         x = solve_refined(A, right, rows, columns, soft=(np.arange(n, n + m), np.arange(n + r, n + r + m)))
         return x[:n], x[n : n + r], x[n + r : n + r + m]

@@ -49,15 +49,12 @@ class Statics:
     @cached_property
     def length(self) -> float:
         """The extent of the system as it starts, by its ports and joints."""
-        points = [self._of_ground(c) for c in self.system.joints.values() if not c.first.body]
+        points = [self._ends(c, self.start)[0].c for c in self.system.joints.values() if not c.first.body]
         for name, body in self.system.bodies.items():
             pose = self.start.pose(name)
             points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
         spread = float(np.ptp(points, axis=0).max()) if points else 0.0
         return max([spread, *(body.extent for body in self.system.bodies.values())]) or self.system.size
-
-    def _of_ground(self, c: Connection) -> np.ndarray:
-        return port_state(c.second, self.start).c if c.joint.moves_ground else c.first.at
 
     @cached_property
     def where(self) -> np.ndarray:

@@ -56,15 +56,19 @@ def loads_stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray
     return _summed(terms, places.size), _summed(sizes, places.size)
 
 
-def spring_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, np.ndarray]:
-    """The rates of all springs, a row each, and their stiffnesses."""
-    rates, slopes = [], []
-    for element, sides, loads in _loaded(system, state, np.zeros(system.multipliers.size), np.zeros(system.ports.size)):
-        for row, _, slope in loads:
-            if slope:
+def spring_rows(system: System, state: State) -> tuple[Matrix, np.ndarray, np.ndarray]:
+    """The rates of all springs, a row each, their stiffnesses, and what their forces are unknown by."""
+    rates, slopes, noise = [], [], []
+    for element in system.elements.values():
+        sides = element_ends(element, state)
+        far = sum(float(np.abs(port.c).sum()) for port in sides)
+        for row, law in zip(element.rows, element.laws, strict=True):
+            if law.stores:
+                x = coordinate(element, row, *sides, state)
                 rates.append((element, row.rate(*sides)))
-                slopes.append(slope)
-    return scattered(rates, places), np.array(slopes)
+                slopes.append(law.slope(x))
+                noise.append(law.round_off(x, far))
+    return scattered(rates, in_velocities(system)), np.array(slopes), np.array(noise)
 
 
 def grouped(block: np.ndarray, kinds: np.ndarray) -> np.ndarray:
@@ -250,19 +254,6 @@ def _spin_stiffness(
             block = _load_stiffness(at, port.eta, np.zeros(3), sign * torque, port.A)
             K[mine, mine] += block[np.ix_(port.columns, port.columns)]
     return K
-
-
-def spring_round_off(system: System, state: State) -> np.ndarray:
-    """What the forces of springs on the velocities of all bodies are unknown by."""
-    places, rates, noise = in_velocities(system), [], []
-    for element in system.elements.values():
-        sides = element_ends(element, state)
-        far = sum(float(np.abs(port.c).sum()) for port in sides)
-        for row, law in zip(element.rows, element.laws, strict=True):
-            if law.stores:
-                rates.append((element, row.rate(*sides)))
-                noise.append(law.round_off(coordinate(element, row, *sides, state), far))
-    return np.asarray(abs(scattered(rates, places)).T @ np.array(noise))
 
 
 # --- inertia ----------------------------------------------------------------------------------------------------------

@@ -48,8 +48,7 @@ def velocity_indices(system: System) -> np.ndarray:
 
 def rigid_columns(system: System) -> np.ndarray:
     """Which of w are velocities of frames (the others are η̇)."""
-    parts = [np.arange(len(body.columns)) < len(body.active) for body in system.bodies.values()]
-    return np.concatenate(parts)
+    return np.concatenate([np.arange(len(body.columns)) < len(body.active) for body in system.bodies.values()])
 
 
 def with_velocities(system: System, state: State, w: np.ndarray) -> State:
@@ -123,7 +122,10 @@ FEASIBLE = 1e-7  # of scaled rows, relative to the largest acceleration
 
 
 def accelerations(system: System, state: State, u: Inputs, t: float) -> tuple[np.ndarray, np.ndarray]:
-    """ė and λ: E ė = (J − R) z + Gᵀλ + B u with G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w. Velocities must agree with the joints."""
+    """ė and λ: E ė = (J − R) z + Gᵀλ + B u with G ẇ = B_λ u̇ + Ḃ_λ u − Ġ w. Velocities must agree with the joints.
+
+    Raises JointError if no accelerations satisfy the joints, as at a dead point.
+    """
     at = terms(system, state)
     where = velocity_indices(system)
     M, G = csr(at.E[where][:, where]), csr(at.G[:, where])
@@ -134,7 +136,13 @@ def accelerations(system: System, state: State, u: Inputs, t: float) -> tuple[np
     background = _fastest_turn(system, state) * saddle.size(state.e[where]) + float(
         np.linalg.norm(saddle.scale * force[where])
     )
-    _require_feasible(system, saddle.miss(w_dot, right, background))
+    miss = np.abs(saddle.miss(w_dot, right, background))
+    if miss.max(initial=0.0) > FEASIBLE:
+        name = system.multipliers.owner(int(np.argmax(miss)))
+        raise JointError(
+            f"no accelerations keep joint {name!r} closed (relative miss {miss.max():.1e}): the joints repeat each other "
+            "where the system stands, but not where it moves to; place it a little away"
+        )
     rates = force + at.G.T @ lam
     e_dot = _stress_rates(system, at, rates)
     e_dot[where] = w_dot
@@ -194,16 +202,6 @@ def _stress_rates(system: System, at: Terms, rates: np.ndarray) -> np.ndarray:
             where = at.layout[f"{name}.sigma"]
             out[where] = body.elastic.C_inverse @ rates[where]
     return out
-
-
-def _require_feasible(system: System, miss: np.ndarray) -> None:
-    """Raises JointError if no accelerations satisfy the joints, as at a dead point."""
-    if (size := np.abs(miss)).max(initial=0.0) > FEASIBLE:
-        name = system.multipliers.owner(int(np.argmax(size)))
-        raise JointError(
-            f"no accelerations keep joint {name!r} closed (relative miss {size.max():.1e}): the joints repeat each other "
-            "where the system stands, but not where it moves to; place it a little away"
-        )
 
 
 # --- redundant rows ---------------------------------------------------------------------------------------------------

@@ -40,15 +40,14 @@ class Coordinate:
             return np.tile(value, (len(times) - 1, 1))
         return _summed(value, np.diff(times)[:, None] * signal.means(times)[:, [self.component]])
 
-    def check(self, signals: Signals, t: float) -> None:
-        signal = signals.get(self.name)
-        if isinstance(signal, Path):
-            wanted, stands = float(signal.place(t)[self.component]), float(self.start[0])
-            if abs(wanted - stands) > NEAR * max(1.0, abs(wanted)):
-                raise JointError(
-                    f"drive {self.name!r} starts at {wanted:.6g}, but the joint stands at {stands:.6g} at t = {t:g} s; "
-                    "place it there first"
-                )
+    def require_at(self, place: np.ndarray, t: float) -> None:
+        """Raises JointError if a position at the start is not where the joint stands."""
+        wanted, stands = float(place[self.component]), float(self.start[0])
+        if abs(wanted - stands) > NEAR * max(1.0, abs(wanted)):
+            raise JointError(
+                f"drive {self.name!r} starts at {wanted:.6g}, but the joint stands at {stands:.6g} at t = {t:g} s; "
+                "place it there first"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +90,14 @@ class Frame:
             out[3:] = (self.triad @ A.T).ravel()
         return out
 
-    def check(self, signals: Signals, t: float) -> None:
-        signal = signals.get(self.name)
-        if isinstance(signal, Path):
-            miss = np.abs(self._at(signal.place(t)) - self.start)
-            if miss[:3].max() > NEAR * max(1.0, float(np.abs(self.start[:3]).max())) or miss[3:].max() > NEAR:
-                raise JointError(
-                    f"drive {self.name!r} starts {miss[:3].max():.3g} m and {miss[3:].max():.3g} rad away from its port at "
-                    f"t = {t:g} s; place it there first"
-                )
+    def require_at(self, place: np.ndarray, t: float) -> None:
+        """Raises JointError if a position at the start is not where the port stands."""
+        miss = np.abs(self._at(place) - self.start)
+        if miss[:3].max() > NEAR * max(1.0, float(np.abs(self.start[:3]).max())) or miss[3:].max() > NEAR:
+            raise JointError(
+                f"drive {self.name!r} starts {miss[:3].max():.3g} m and {miss[3:].max():.3g} rad away from its port at "
+                f"t = {t:g} s; place it there first"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +123,6 @@ class Swivel:
             value = (turned @ rotation(h * rate).T @ self.triad).ravel()
             out.append(value)
         return np.array(out)
-
-    def check(self, signals: Signals, t: float) -> None:
-        """Rates only; nothing to compare."""
 
 
 def _summed(start: np.ndarray, changes: np.ndarray) -> np.ndarray:
@@ -212,7 +207,9 @@ class Path(Signal):
         """The positions at many times, as rows."""
         if self.posed:
             return np.array([self.place(t) for t in times])
-        return as_vectors(f"the position of {self.name!r}", self.position.function, times, self.shape)
+        return as_vectors(
+            f"the position of {self.name!r}", [self.position.function(t) for t in times], times, self.shape
+        )
 
     def at(self, t: float) -> np.ndarray:
         """The velocity at t; for a pose (v, ω) in inertial axes."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -87,33 +88,24 @@ def _signal(system: System | LinearPHDAE, name: object, value: object) -> Signal
     if callable(value) and not isinstance(value, Piecewise):
         return Function(name, value, shape)
     bounded = isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1
-    lines = _table(name, value[0], value[1]) if isinstance(value, (tuple, list)) and bounded else value
-    if isinstance(lines, Piecewise):
-        as_vector(f"input {name!r}", lines.values[0], shape)
-        return Corners(name, lines, bounded)
+    if isinstance(value, (tuple, list)) and bounded:
+        return Corners(name, _table(f"input {name!r}", value[0], value[1], shape), True)
+    if isinstance(value, Piecewise):
+        as_vector(f"input {name!r}", value.values[0], shape)
+        return Corners(name, value, False)
     return Constant(as_vector(f"input {name!r}", value, shape))
 
 
-def _table(name: str, times: object, values: object) -> Piecewise:
-    t = finite_row(f"the times of input {name!r}", times)
-    table = np.asarray(values, dtype=float) if _numbers(values) else np.zeros(0)
-    if len(t) < 2 or table.shape[:1] != t.shape or table.ndim > 2:
+def _table(what: str, times: object, values: Any, shape: tuple[int, ...]) -> Piecewise:
+    t, there = finite_row(f"the times of {what}", times), np.asarray(values, dtype=object).shape
+    if len(t) < 2 or there[:1] != t.shape:
         raise InputError(
-            f"input {name!r} is a pair of {len(t)} times and values of shape {np.shape(table)}; "
+            f"{what} is a pair of {len(t)} times and values of shape {there}; "
             "it must be (times, values) with a value for each of two times or more"
         )
     if np.diff(t).min() <= 0.0:
-        raise InputError(f"the times of input {name!r} must ascend; {t[int(np.argmin(np.diff(t))) + 1]:g} does not")
-    if not np.isfinite(table).all():
-        raise InputError(f"the values of input {name!r} hold NaN or infinity")
-    return Piecewise(t, table)
-
-
-def _numbers(values: object) -> bool:
-    try:
-        return np.asarray(values).dtype.kind in "biuf"
-    except ValueError:  # rows of different length
-        return False
+        raise InputError(f"the times of {what} must ascend; {t[int(np.argmin(np.diff(t))) + 1]:g} does not")
+    return Piecewise(t, as_vectors(what, values, t, shape))
 
 
 # --- corners ---------------------------------------------------------------------------------------------------------
@@ -224,6 +216,4 @@ def _locate_jump(signal: Function | Path, a: float, b: float, span: np.ndarray) 
 
 
 def _values(signal: Function | Path, times: np.ndarray) -> np.ndarray:
-    if isinstance(signal, Path):
-        return signal.places(times)
-    return as_vectors(f"input {signal.name!r}", signal.function, times, signal.shape)
+    return signal.places(times) if isinstance(signal, Path) else signal.values(times)

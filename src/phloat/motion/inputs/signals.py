@@ -6,7 +6,7 @@ Each has its value at t, its mean over an interval (what a step needs) and its r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,6 +187,10 @@ class Function(Signal):
     def at(self, t: float) -> np.ndarray:
         return as_vector(f"input {self.name!r} at t = {t:g} s", self.function(t), self.shape)
 
+    def values(self, times: np.ndarray) -> np.ndarray:
+        """The values at many times, as rows."""
+        return as_vectors(f"input {self.name!r}", [self.function(t) for t in times], times, self.shape)
+
     def means(self, times: np.ndarray) -> np.ndarray:
         """By three Gauss points."""
         return self.over(times[:-1], times[1:])
@@ -195,8 +199,7 @@ class Function(Signal):
         """The means over intervals, as rows."""
         middle, half = 0.5 * (starts + ends), 0.5 * (ends - starts)
         points = np.stack([middle + half * x for x, _ in GAUSS], axis=1)
-        values = as_vectors(f"input {self.name!r}", self.function, points.ravel(), self.shape)
-        values = values.reshape(len(middle), len(GAUSS), -1)
+        values = self.values(points.ravel()).reshape(len(middle), len(GAUSS), -1)
         return sum((weight * values[:, k] for k, (_, weight) in enumerate(GAUSS)), np.zeros(self.shape))
 
     def rate(self, t: float) -> np.ndarray:
@@ -253,9 +256,8 @@ def as_vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
     return finite(what, value, shape)
 
 
-def as_vectors(what: str, function: Callable[[float], object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A function at many times, as rows; all of them are checked at once, and one by one only to say which is wrong."""
-    given = [function(t) for t in times]
+def as_vectors(what: str, given: Sequence[object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Values at many times, as rows; all of them are checked at once, and one by one only to say which is wrong."""
     try:
         rows = np.asarray(given)
     except ValueError:  # rows of different length

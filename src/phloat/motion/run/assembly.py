@@ -12,7 +12,7 @@ from phloat.bodies.body import Port
 from phloat.errors import InputError
 from phloat.joints.rows import FIRST, INERTIAL, SECOND
 from phloat.joints.standard_rows import aligned, effort_row
-from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Swivel
+from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES
@@ -20,7 +20,6 @@ from phloat.motion.kernel.model import KernelModel
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import arrive
-from phloat.motion.kernel.tables import LAM
 from phloat.system.connection import Connection, Element, port_state
 from phloat.system.joint_rows import element_ends, joint_coordinates
 from phloat.system.state import State
@@ -73,7 +72,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
     model = out.model
     given, given_at, moving_at = list[tuple[str, int]](), list[int](), list[int]()
     for j, entry in enumerate(out.entries):
-        lam = int(model.where[LAM] + model.entries[j, t.J_LAM])
+        lam = int(model.where[t.LAM] + model.entries[j, t.J_LAM])
         if not model.entries[j, t.J_UNKNOWN]:
             given += [(entry.name, k) for k in range(len(entry.rows))]
             given_at += list(range(lam, lam + len(entry.rows)))
@@ -81,21 +80,15 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
         for motion, kind, row in moves.get(entry.name, []):
             moving.append(motion)
             moving_at += _places(model, j, kind, row)
-    run = RunBuffers(
-        system,
-        signals,
-        out,
-        given,
-        np.array(given_at, dtype=np.int64),
-        moving,
-        np.array(moving_at, dtype=np.int64),
-        np.concatenate([np.zeros(0), *(motion.start for motion in moving)]),
-        np.zeros(len(system.bodies)),
-        [np.zeros(body.stresses) for body in system.bodies.values()],
-    )
+    places = [np.array(at, dtype=np.int64) for at in (given_at, moving_at)]
+    moved = np.concatenate([np.zeros(0), *(motion.start for motion in moving)])
+    constant, before = np.zeros(len(system.bodies)), [np.zeros(body.stresses) for body in system.bodies.values()]
+    run = RunBuffers(system, signals, out, given, places[0], moving, places[1], moved, constant, before)
     load_state(run, state)
     for motion in moving:
-        motion.check(signals, t0)
+        signal = signals.get(motion.name)
+        if isinstance(signal, Path) and not isinstance(motion, Swivel):  # that has rates only
+            motion.require_at(signal.place(t0), t0)
     return run
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.step import advance
@@ -28,8 +29,12 @@ def is_compiled(entry: Callable = advance) -> bool:
     return bool(vars(entry)["overloads"]) or bool(vars(entry)["_cache"]._cache_file._load_index())
 
 
+@cache
 def compile_apart(entry: Callable = advance, what: str = "the time step", warm: str = "warm") -> None:
-    """Compiles a function in another process if it is not in the cache; if that fails, this process will compile it."""
+    """Compiles a function in another process if it is not in the cache; if that fails, this process will compile it.
+
+    It looks once in a process.
+    """
     if is_compiled(entry) or COMPILING in os.environ:
         return
     sys.stderr.write(f"phloat: compiling {what}, once per installation; this takes a minute …\n")

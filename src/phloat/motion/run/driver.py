@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,12 +14,11 @@ from phloat.motion.inputs.signals import Constant, Signal, as_vector
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed, Side, side
 from phloat.motion.law_ranges import begin_ranges, found_ranges
-from phloat.motion.result import EnergyAccounts, Result, past_events, spatial_angles
+from phloat.motion.result import EnergyAccounts, PastEvent, Result, spatial_angles
 from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.events import EventSearch
 from phloat.motion.run.outputs import Outputs, Reader
-from phloat.motion.run.stepper import Stepper
-from phloat.motion.run.task import Task
+from phloat.motion.run.task import Stepper, Task
 from phloat.system.state import State
 
 NEAR = 1e-12  # of the run: a sample, a corner or the end so near is reached
@@ -116,17 +115,14 @@ class TurnCounter:
 class Run:
     """A task with its buffers; `t` is the time reached."""
 
-    missing: Callable[[], float] | None = None  # the energy residual so far, where the scheme counts works exactly
-
     def __init__(self, task: Task, assembly: RunBuffers | None = None) -> None:
         self.task, self.t = task, task.t_0
         also = task.system.ports.also
         self.given = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
         self.signals: dict[str, Signal] = dict(self.given)
         self.sampled = -np.inf  # when the controller was called last
-        self.happened: list[tuple[float, str]] = []
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
-        self.records: list[tuple[np.ndarray, np.ndarray]] = []  # e before and after each event
+        self.past: list[PastEvent] = []
         self.info: dict[str, object] = {}  # what a stepper reports
         if task.memory is not None:
             self.signals |= self._saved_signals(task.memory)
@@ -248,29 +244,25 @@ class Run:
         at = int(p.model.entries[0, t.J_WORK]) - p.first if entries else 0
         return energies, losses, kept[:, at : at + 2 * entries].reshape(len(kept), entries, 2)
 
+    def residual(self) -> float | None:
+        """The energy residual so far; None where the scheme does not count works exactly."""
+        return None
+
     def result_of(self, n: int, lam: np.ndarray, info: Mapping[str, object]) -> Result:
         """The first n rows as a Result."""
         p, rows, system = self.packed, self.rows, self.task.system
         kept, times = rows.kept[:n], np.array(rows.t[:n])
         energies, losses, works = self.accounts_of(kept)
-        names, changes = self._works_of_events(times)
-        accounts = EnergyAccounts(
-            (*(entry.name for entry in p.entries), *names),
-            energies,
-            losses,
-            np.concatenate([works, changes], axis=1),
-            np.concatenate([rows.springs[:n], np.zeros((n, len(names)))], axis=1),
-        )
-        return Result(
-            system,
-            times,
-            unload_states(self.assembly, kept),
-            lam[:, : system.multipliers.size],
-            accounts,
-            {**info, "events": tuple(self.happened), **(found_ranges(p) if self.laws else {}), **self.info},
-            past_events(system, self.happened, self.records),
-            np.array(rows.turned[:n]).reshape(n, len(self.turns.joints)) if self.turns is not None else None,
-        )
+        acting, changes = self._works_of_events(times)
+        names = (*(entry.name for entry in p.entries), *acting)
+        works = np.concatenate([works, changes], axis=1)
+        springs = np.concatenate([rows.springs[:n], np.zeros((n, len(acting)))], axis=1)
+        ranges = found_ranges(p) if self.laws else {}
+        info = {**info, "events": tuple((event.t, event.name) for event in self.past), **ranges, **self.info}
+        turned = None if self.turns is None else np.array(rows.turned[:n]).reshape(n, len(self.turns.joints))
+        e, lam = unload_states(self.assembly, kept), lam[:, : system.multipliers.size]
+        accounts = EnergyAccounts(names, energies, losses, works, springs)
+        return Result(system, times, e, lam, accounts, info, tuple(self.past), turned)
 
     def _works_of_events(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
         """What events have done to H up to these times, as works of entries of their own."""
@@ -303,7 +295,7 @@ def run_to_end(stepper: Stepper) -> Result:
             stepper.accept()
         elif not events.act(*found):
             break
-        task.progress(run.t, run.missing)
+        task.progress(run.t, run.residual)
         _save(stepper, events)
     _save(stepper, events, now=True)
     return stepper.result()

@@ -10,8 +10,9 @@ import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
 from phloat.motion.initial.velocities import consistent_state, require_closed
+from phloat.motion.result import PastEvent
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Memory, Stepper
+from phloat.motion.run.task import Memory, Stepper
 from phloat.system.state import State
 from phloat.system.system import fits
 from phloat.system.terms import energy
@@ -147,9 +148,8 @@ class EventSearch:
         start, end, levels = self.stepper.start, self.run.t, self._levels()
         if self.fresh:
             changes, self.fresh = np.abs(np.subtract(levels, self.levels)), False
-            for i, event in enumerate(
-                self.events
-            ):  # a zero counts as being before a crossing in the direction of the event
+            # a zero counts as being before a crossing in the direction of the event
+            for i, event in enumerate(self.events):
                 if abs(self.levels[i]) <= ZERO * changes[i]:
                     self.levels[i] = -event.direction * HELD
         self.travel = [max(abs(a), abs(b)) for a, b in zip(self.levels, levels, strict=True)]
@@ -163,12 +163,9 @@ class EventSearch:
             first, same = min(found.values())[0], max(SAME, ROUND_OFF * abs(end) / self.length)
             group = {k: crossing for k, crossing in found.items() if crossing[0] - first <= same}
             return group, start + max(group.values())[0] * self.length  # all of them are past zero there
-        self.before, self.levels = (
-            self.levels,
-            [  # a zero with a sign keeps it while it stays zero
-                old if new == 0.0 and abs(old) == HELD else new for old, new in zip(self.levels, levels, strict=True)
-            ],
-        )
+        self.before, pairs = self.levels, zip(self.levels, levels, strict=True)
+        # a zero with a sign keeps it while it stays zero
+        self.levels = [old if new == 0.0 and abs(old) == HELD else new for old, new in pairs]
         return None
 
     def act(self, group: dict[int, Crossing], at: float) -> bool:
@@ -193,16 +190,15 @@ class EventSearch:
     def _act(self, which: int) -> bool:
         """Lets an event change the state; False if it does not."""
         event, run, system, before = self.events[which], self.run, self.run.task.system, self.stepper.state()
-        run.happened.append((run.t, event.name))
         after = None if event.do is None else event.do(run.t, before)
         if after is None:
-            run.records.append((before.e, before.e))
+            run.past.append(PastEvent(run.t, event.name, before, before))
             return False
         after = fits(system, after)
         require_closed(system, after)
         after = consistent_state(system, after, run.inputs())
         run.changes.append((run.t, which, energy(system, after) - energy(system, before)))
-        run.records.append((before.e, after.e))
+        run.past.append(PastEvent(run.t, event.name, before, after))
         self.stepper.restart(after)
         return True
 

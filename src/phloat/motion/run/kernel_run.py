@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Thread
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from phloat.errors import ConvergenceError, InputError
+from phloat.motion.inputs.inputs import NO_STOPS, Stops
 from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.threads import HANDS, LEAVE, NEXT
@@ -19,13 +20,17 @@ from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
-from phloat.motion.kernel.tables import LAM
 from phloat.motion.law_ranges import stamp_times, watched_places
 from phloat.motion.result import Result
-from phloat.motion.run.assembly import RunBuffers
+from phloat.motion.run.assembly import RunBuffers, load_state
 from phloat.motion.run.compilation import compile_apart
 from phloat.motion.run.driver import Run
-from phloat.motion.run.task import Task
+from phloat.motion.run.events import ROUND_OFF as INSTANT
+from phloat.motion.run.interpolation import interpolate_states
+from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.task import Dense, Memory, Stepper, Task
+from phloat.motion.saving.memory import memory_of
+from phloat.system.state import State
 
 DEEPEST = 12  # halvings of a step before it is given up
 NONE = np.zeros(0, dtype=np.int64)
@@ -109,7 +114,6 @@ class KernelRun(Run):
         self.left = watched_places(p) if self.laws else NONE
         self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
         self.write_row()
-        self.missing = Missing(self)
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
@@ -263,7 +267,15 @@ class KernelRun(Run):
     def lam(self) -> np.ndarray:
         """The multipliers of the last step."""
         p = self.packed
-        return p.w[p.model.where[LAM] :][: p.multipliers]
+        return p.w[p.model.where[t.LAM] :][: p.multipliers]
+
+    def residual(self) -> float:
+        """ΔH of the bodies + Σ losses − Σ works since the first row here, relative to the largest of these now."""
+        energies, losses, works = self.accounts_of(np.stack([self.rows.kept[0], self.row_now()[0]]))
+        start, now = np.hstack([energies.reshape(2, -1), losses, -works.reshape(2, -1)])
+        changed = sum(change for time, _, change in self.changes if time >= self.rows.t[0])
+        largest = max(float(np.abs(now).max(initial=0.0)), abs(changed))
+        return abs(float(np.sum(now - start)) - changed) / largest if largest else 0.0
 
     def result(self, count: int | None = None) -> Result:
         """All rows (or the first so many) as a Result."""
@@ -286,37 +298,10 @@ class KernelRun(Run):
             if rows.dropped == 0:
                 lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
             if rows.pending == n - 1:
-                lam[-1] = 0.5 * (lam[-1] + self._next_multipliers(lam[-1]))
+                with self.trial(), suppress(InputError):  # a table of inputs that ends here
+                    if self.steps(np.array([self.t, self.t + self.sizes[-1]]), NONE)[0]:
+                        lam[-1] = 0.5 * (lam[-1] + self.lam)
         return lam
-
-    def _next_multipliers(self, otherwise: np.ndarray) -> np.ndarray:
-        """λ of a step beyond the time reached."""
-        with self.trial():
-            try:
-                done, _ = self.steps(np.array([self.t, self.t + self.sizes[-1]]), NONE)
-            except InputError:  # a table of inputs that ends here
-                done = 0
-            return self.lam.copy() if done else otherwise
-
-
-class Missing:
-    """ΔH of the bodies + Σ losses − Σ works, relative to the largest of these so far; called at any time of a run."""
-
-    def __init__(self, run: KernelRun) -> None:
-        self.run, self.largest = run, 0.0
-        self.start = self._lines()
-
-    def __call__(self) -> float:
-        now = self._lines()
-        changed = sum(change for _, _, change in self.run.changes)
-        residual = float(np.sum(now - self.start)) - changed
-        self.largest = max(self.largest, float(np.abs(now).max(initial=0.0)), abs(changed))
-        return abs(residual) / self.largest if self.largest else 0.0
-
-    def _lines(self) -> np.ndarray:
-        """Energies and losses of bodies, and works on them with a negative sign."""
-        energies, losses, works = self.run.accounts_of(self.run.row_now()[0][None])
-        return np.concatenate([energies.ravel(), losses.ravel(), -works.ravel()])
 
 
 def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, int, int]:
@@ -337,3 +322,63 @@ def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, i
         for other in others:
             other.join()
         crew[HANDS] = 1
+
+
+# --- steps for the driver ----------------------------------------------------------------------------------------------
+
+
+class KernelStepper(Stepper):
+    """What steppers of the kernel share: an end of a step within it is reached by another step from its start."""
+
+    name, resumable = "Midpoint", True
+    corners: Stops = NO_STOPS
+    parts = 1  # equal steps to a time within the last step
+
+    def __init__(self, run: KernelRun) -> None:
+        self.run, self.start, self.end = run, run.t, run.t
+        self.watched = bool(run.task.events)
+        self.after: Snapshot | None = None  # the end of the last step, where it is needed
+        self.states: tuple[State, State] | None = None  # at its start and end
+
+    def memory(self) -> Memory:
+        return memory_of(self.run)
+
+    def begin_step(self) -> None:
+        """Remembers what is needed to look for events within the next step."""
+        self.start = self.run.t
+        if self.watched:
+            self.before = self.run.snapshot()
+
+    def end_step(self) -> None:
+        self.end, self.after, self.states = self.run.t, None, None
+
+    def interpolate(self, x: float) -> Outputs:
+        if self.states is None:
+            self.after = self.run.snapshot() if self.after is None else self.after
+            self.states = self.run.state_in(self.before.w), self.run.state_in(self.after.w)
+        return Outputs(self.run.task.system, interpolate_states(*self.states, self.end - self.start, x))
+
+    def move_to(self, time: float) -> None:
+        run = self.run
+        self.after = run.snapshot() if self.after is None else self.after
+        if time == self.end:
+            run.restore(self.after)
+            return
+        run.restore(self.before)
+        run.rows.pending = -1  # its λ is complete by the whole step
+        if time - run.t > INSTANT * abs(time):
+            run.go(np.linspace(run.t, time, self.parts + 1))
+
+    def look_ahead(self, h: float) -> Dense | None:
+        run, start, now = self.run, self.run.state(), self.run.t
+        with run.trial():
+            _, status = run.steps(np.array([now, now + h]), NONE, run.parts)
+            end = run.state()
+        if status != SOLVED:
+            return None
+        return lambda x: (now + x * h, Outputs(run.task.system, interpolate_states(start, end, h, x)))
+
+    def restart(self, state: State | None = None) -> None:
+        if state is not None:
+            load_state(self.run.assembly, state)
+            self.run.count_turns()

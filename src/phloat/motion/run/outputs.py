@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,8 +16,6 @@ from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
 from phloat.system.joint_rows import VelocityColumns, coordinates_of, in_rows, port_blocks, sense
 from phloat.system.state import DERIVED, State, Still
 from phloat.system.system import System
-
-_PLACES: WeakKeyDictionary[System, VelocityColumns] = WeakKeyDictionary()
 
 
 class Outputs(Mapping[str, Any]):
@@ -70,11 +67,9 @@ class Outputs(Mapping[str, Any]):
             out += block @ e[columns[body]]
         return out
 
-    @property
+    @cached_property
     def _places(self) -> VelocityColumns:
-        if self.system not in _PLACES:
-            _PLACES[self.system] = in_rows(self.system, self.system.layout)
-        return _PLACES[self.system]
+        return in_rows(self.system, self.system.layout)
 
 
 # --- outputs during a run ---------------------------------------------------------------------------------------------
@@ -83,28 +78,67 @@ class Outputs(Mapping[str, Any]):
 
 
 class Reader:
-    """Outputs of one run. What is read is computed together: one port alone, or else all joints and forces and more ports."""
+    """Outputs of one run, by compiled tables for the ports that are read: one alone, or all joints and forces and more."""
 
     def __init__(self, run: RunBuffers) -> None:
-        self.run, self._ports = run, dict[str, None]()
-        self._table: _Table | None = None
+        self.run = run
+        self.columns: dict[str, list[list[int]]] = {}  # of every port, one list an entry
 
     def outputs(self) -> Outputs:
         """What can be read of the system now; computed when it is read, from the numbers as they are now."""
         return _Now(self, self.run.packed.w[self.run.packed.first :][: self.run.packed.kept].copy())
 
-    def table(self, port: str) -> _Table | None:
-        """Tables with this port in them; None for a joint that leaves no motion free."""
+    def values(self, port: str, kept: np.ndarray) -> dict[str, np.ndarray | float]:
+        """Rates and coordinates of the ports that are read, with this one; of a joint that leaves no motion free nothing."""
+        joints = self.run.system.joints
+        if port in joints and not joints[port].free:
+            return {}
+        if port not in self.columns:
+            free = [name for name, c in joints.items() if c.free]
+            more = (*free, *self.run.system.actuators) if self.columns else ()
+            self._prepare(tuple(dict.fromkeys((*self.columns, *more, port))))
+        m, w = self.packed.model, self.packed.w
+        w[self.packed.first : self.packed.first + self.span] = kept[: self.span]
+        read(m.bodies, m.ends, m.entries, m.rows, m.terms, m.data, w, self.gaps, self.rates)
+        out: dict[str, np.ndarray | float] = {}
+        for name, entries in self.columns.items():
+            out[name] = self.rates[entries[0]] if len(entries) == 1 else sum(self.rates[one] for one in entries)
+        for name, column, turns in self.coordinates:
+            angle = float(self.gaps[column])
+            if turns is not None:
+                sign, first, second, zero = turns
+                near = sign * (w[second] - (w[first] if first >= 0 else 0.0) - zero)
+                angle += 2 * np.pi * round((near - angle) / (2 * np.pi))
+            out[name] = angle
+        return out
+
+    def _prepare(self, ports: tuple[str, ...]) -> None:
+        """Makes the tables for these ports."""
         system = self.run.system
-        if port in system.joints and not system.joints[port].free:
-            return None
-        if self._table is None or port not in self._ports:
-            if self._ports:
-                joints = (name for name, c in system.joints.items() if c.free)
-                self._ports |= dict.fromkeys((*joints, *system.actuators))
-            self._ports[port] = None
-            self._table = _Table(self.run, tuple(self._ports))
-        return self._table
+        state = State(system.bodies, system.layout, np.zeros(system.layout.size))
+        entries = [entry for name in ports for entry in effort_entries(system, name, {})]
+        self.packed = packed(system, state, entries)
+        self.span = int(self.packed.model.bodies[-1, t.W_THETA]) + 1 - self.packed.first  # of all that is read of a run
+        self.gaps, self.rates = (np.zeros(sum(len(entry.rows) for entry in entries)) for _ in range(2))
+        self.columns, at = {name: [] for name in ports}, 0
+        for entry in self.packed.entries:
+            self.columns[entry.name].append(list(range(at, at + len(entry.rows))))
+            at += len(entry.rows)
+        self.coordinates = [found for name in ports if name in system.joints for found in self._of_joint(name)]
+
+    def _of_joint(self, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
+        """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""
+        system, out = self.run.system, []
+        c, bodies, theta = system.joints[name], list(system.bodies), self.packed.model.bodies[:, t.W_THETA]
+        for at, row in enumerate(c.free, self.columns[name][0][0]):
+            if row.coordinate:
+                turns = None
+                if row.is_angle and system.plane:
+                    first = int(theta[bodies.index(c.first.body)]) if c.first.body else -1
+                    second = int(theta[bodies.index(c.second.body)])
+                    turns = sense(c), first, second, c.second.turned - c.first.turned
+                out.append((f"{name}.{row.label}", at, turns))
+        return out
 
 
 class _Now(Outputs):
@@ -123,8 +157,8 @@ class _Now(Outputs):
         return super()._coordinate(joint, name) if (found := self._value(joint, name)) is None else float(found)
 
     def _value(self, port: str, name: str) -> np.ndarray | float | None:
-        if name not in self._found and (table := self._reader.table(port)) is not None:
-            self._found = table.values(self._kept)
+        if name not in self._found:
+            self._found |= self._reader.values(port, self._kept)
         return self._found.get(name)
 
     def _part(self, body: str) -> State:
@@ -132,52 +166,3 @@ class _Now(Outputs):
             return self.state
         e = unload_states(self._reader.run, self._kept[None], only=body)[0]
         return State(self.system.bodies, self.system.layout, e)
-
-
-class _Table:
-    """Compiled tables for some ports."""
-
-    def __init__(self, run: RunBuffers, ports: tuple[str, ...]) -> None:
-        self.ports, system = ports, run.system
-        state = State(system.bodies, system.layout, np.zeros(system.layout.size))
-        entries = [entry for name in ports for entry in effort_entries(system, name, {})]
-        self.packed = packed(system, state, entries)
-        self.span = int(self.packed.model.bodies[-1, t.W_THETA]) + 1 - self.packed.first  # of all that is read of a run
-        self.gaps, self.rates = (np.zeros(sum(len(entry.rows) for entry in entries)) for _ in range(2))
-        self.columns: dict[str, list[list[int]]] = {name: [] for name in ports}  # one list an entry
-        at = 0
-        for entry in self.packed.entries:
-            self.columns[entry.name].append(list(range(at, at + len(entry.rows))))
-            at += len(entry.rows)
-        self.coordinates = [found for name in ports if name in system.joints for found in self._of_joint(run, name)]
-
-    def _of_joint(self, run: RunBuffers, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
-        """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""
-        c, bodies, out, at = run.system.joints[name], list(run.system.bodies), [], self.columns[name][0][0]
-        for row in c.free:
-            if row.coordinate:
-                turns = None
-                if row.is_angle and run.system.plane:
-                    theta = self.packed.model.bodies[:, t.W_THETA]
-                    first = int(theta[bodies.index(c.first.body)]) if c.first.body else -1
-                    second = int(theta[bodies.index(c.second.body)])
-                    turns = sense(c), first, second, c.second.turned - c.first.turned
-                out.append((f"{name}.{row.label}", at, turns))
-            at += 1
-        return out
-
-    def values(self, kept: np.ndarray) -> dict[str, np.ndarray | float]:
-        m, w = self.packed.model, self.packed.w
-        w[self.packed.first : self.packed.first + self.span] = kept[: self.span]
-        read(m.bodies, m.ends, m.entries, m.rows, m.terms, m.data, w, self.gaps, self.rates)
-        out: dict[str, np.ndarray | float] = {}
-        for name, entries in self.columns.items():
-            out[name] = self.rates[entries[0]] if len(entries) == 1 else sum(self.rates[one] for one in entries)
-        for name, column, turns in self.coordinates:
-            angle = float(self.gaps[column])
-            if turns is not None:
-                sign, first, second, zero = turns
-                near = sign * (w[second] - (w[first] if first >= 0 else 0.0) - zero)
-                angle += 2 * np.pi * round((near - angle) / (2 * np.pi))
-            out[name] = angle
-        return out

@@ -15,8 +15,8 @@ WIDTH = 40  # of a bar, where there is room
 PATIENCE = 1.0  # seconds before a bar comes
 PAUSE = 0.2  # seconds between looks
 
-Missing = Callable[[], float]  # the energy residual so far, made when it is asked for
-Progress = Callable[[float, Missing | None], None]
+Residual = Callable[[], float | None]  # the energy residual so far, where it is known
+Progress = Callable[[float, Residual | None], None]
 
 
 class Bar:
@@ -74,14 +74,15 @@ def progress_bar(start: float, end: float, wanted: bool | None) -> Progress:
     """A function to call with the time reached and a function for the energy residual; infinity clears the bar."""
     drawn = Bar(wanted)
 
-    def show(t: float, missing: Missing | None) -> None:
+    def show(t: float, residual: Residual | None) -> None:
         if t == np.inf:
             drawn.clear()
         elif drawn.due():
             part = min((t - start) / (end - start), 1.0)
             words = f"{100 * part:3.0f} %, t = {t:.4g} s, {drawn.elapsed * (1 / max(part, 1e-9) - 1):.0f} s left, "
             words += f"{(t - start) / drawn.elapsed:.2g} × real time"
-            drawn.draw(part, words + (f", energy residual {missing():.0e}" if missing is not None else ""))
+            left = None if residual is None else residual()
+            drawn.draw(part, words + ("" if left is None else f", energy residual {left:.0e}"))
 
     return show
 

@@ -1,18 +1,20 @@
-"""The task of a run, and the protocols of schemes and controllers."""
+"""The task of a run, and the protocols of schemes, steppers and controllers."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from phloat.errors import SampleTimeWarning
 from phloat.system.state import State
 from phloat.system.system import System
 
 if TYPE_CHECKING:  # types only: so low a module imports none of those that work on its tasks
-    from phloat.motion.inputs.inputs import Inputs
+    from phloat.motion.inputs.inputs import Inputs, Stops
     from phloat.motion.result import Result
     from phloat.motion.run.events import Event
     from phloat.motion.run.outputs import Outputs
@@ -43,7 +45,7 @@ class Task:
     controller: Controller | None = None
     every: float | None = None
     events: tuple[Event, ...] = ()
-    progress: Progress = lambda t, missing: None
+    progress: Progress = lambda t, residual: None
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
     recorder: Recorder | None = None  # takes what is finished, from time to time
     threads: int = 1  # that share the bodies of a step
@@ -55,3 +57,74 @@ class Scheme(Protocol):
     """A method of time integration."""
 
     def run(self, task: Task) -> Result: ...
+
+
+# --- steppers ---------------------------------------------------------------------------------------------------------
+
+
+Dense = Callable[[float], tuple[float, "Outputs"]]  # time and outputs at a fraction of a step
+Memory = dict[str, np.ndarray]  # what a saved run resumes from
+
+
+class Stepper(Protocol):
+    """Steps of one scheme, for the run of a task.
+
+    The driver calls `advance` for the next step and then `accept`; where an event lies within the step, `move_to` comes first.
+    """
+
+    run: Any
+    name: str
+    adaptive: bool  # chooses its steps
+    resumable: bool
+    corners: Stops  # times that no step passes
+    start: float  # of the last step
+    at_node: bool  # a controller without a sample time is called now
+
+    def advance(self, limit: float) -> bool:
+        """Makes the next step, or several, at most to `limit`; False at the end of the run."""
+
+    def accept(self) -> None:
+        """Writes the output rows of the last step and chooses the size of the next."""
+
+    def outputs(self) -> Outputs:
+        """Outputs at the time reached."""
+        return self.run.outputs()
+
+    def state(self) -> State:
+        """The state at the time reached."""
+        return self.run.state()
+
+    def interpolate(self, x: float) -> Outputs:
+        """Outputs at a fraction of the last step, cheaply."""
+
+    def move_to(self, time: float) -> None:
+        """Ends the last step at this time within it."""
+
+    def look_ahead(self, h: float) -> Dense | None:
+        """Dense output of a step of h or less from here that is not made; None if it cannot be made."""
+
+    def restart(self, state: State | None = None) -> None:
+        """Goes on after a jump of the inputs, or from another state."""
+
+    def write_row(self) -> None:
+        """Writes the present state as an output row, unless it is one already."""
+        self.run.write_row()
+
+    def memory(self) -> Memory:
+        """What a saved run resumes from."""
+
+    def result(self, count: int | None = None) -> Result:
+        """All output rows, or the first so many."""
+        return self.run.result(count)
+
+
+def warn_if_late(name: str, time: float, dt: float) -> None:
+    """Warns if equal steps of dt do not meet a sample time or delay of a controller."""
+    late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
+    if late > 1e-6 * dt:
+        warnings.warn(
+            f"the {name} of {time:g} s is no multiple of the step of {dt:g} s: what falls between two steps waits for the next, "
+            f"up to {dt:.3g} s, the first time {late:.3g} s; give a dt that divides it, such as {time / np.ceil(time / dt):.6g} s",
+            SampleTimeWarning,
+            stacklevel=4,
+        )

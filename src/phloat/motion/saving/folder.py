@@ -188,12 +188,11 @@ class RunFolder:
         self, system: System, info: Mapping[str, Any], pieces: list[Arrays]
     ) -> tuple[tuple[PastEvent, ...], np.ndarray | None]:
         """States at the events, and angles of joints with their turns, where the run has them."""
-        states: list[tuple[np.ndarray, np.ndarray]] = []
         turns: list[np.ndarray] = []
+        states = np.zeros((0, 2))
         with suppress(*DAMAGED):
             rows = read_npy(self.path / "events.npy")
-            size = system.layout.size
-            states = [(row[:size], row[size:]) for row in rows] if has_rows(rows, (2 * size,)) else []
+            states = rows if has_rows(rows, (2 * system.layout.size,)) else states
         with suppress(*DAMAGED):
             turns = [read_npy(self.path / f"turned.{k:06d}.npy") for k in range(len(pieces))]
         fit = turns and [len(part) for part in turns] == [len(piece["t"]) for piece in pieces]

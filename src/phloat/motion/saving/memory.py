@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,15 @@ import numpy as np
 from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.workspace import unranged
-from phloat.motion.run.stepper import Memory
+from phloat.motion.result import event_states, past_events
+from phloat.motion.run.task import Memory
 
 if TYPE_CHECKING:
     from phloat.motion.run.kernel_run import KernelRun
 
 FIRST = {"now": ("f", 1), "inputs": ("U", 1), "values": ("f", 1)}  # what a run needs before its buffers exist
+SNAPSHOT = ("iw", "bank", "sizes", "moved")
+ROWS = ("kept", "lam", "springs")
 SAME_LENGTH = ("iw", "bank", "dropped", "moved", "constant", "before", "rows")  # for any two runs of one system
 
 
@@ -29,25 +32,20 @@ def memory_of(run: KernelRun) -> Memory:
         "system": _fingerprint(run),
         "now": np.array([here.t, here.h, run.sampled]),
         "w": here.w[: p.lasting],
-        "iw": here.iw,
-        "bank": here.bank,
-        "sizes": here.sizes,
-        "moved": here.moved,
+        **{name: getattr(here, name) for name in SNAPSHOT},
         "dropped": p.model.rows[:, t.R_DROPPED],
         "constant": assembly.constant,
         "before": np.concatenate([np.zeros(0), *assembly.before]),
         "inputs": np.array(list(controlled), dtype=str),
         "values": np.concatenate([np.zeros(0), *controlled.values()]),
         "halvings": np.array(run.halvings),
-        "happened": np.array([time for time, _ in run.happened]),
-        "events": np.array([name for _, name in run.happened], dtype=str),
+        "happened": np.array([event.t for event in run.past]),
+        "events": np.array([event.name for event in run.past], dtype=str),
         "changes": np.array(run.changes).reshape(-1, 3),
-        "records": np.array(run.records, dtype=float).reshape(-1, 2 * run.task.system.layout.size),
+        "records": event_states(run.task.system, run.past),
         "rows": np.array([rows.dropped, here.pending]),
         "row.t": np.array(rows.t),
-        "row.kept": rows.kept[: rows.count],
-        "row.lam": rows.lam[: rows.count],
-        "row.springs": rows.springs[: rows.count],
+        **{f"row.{name}": getattr(rows, name)[: rows.count] for name in ROWS},
         "turned": np.vstack([here.turned, *rows.turned]),
     }
 
@@ -62,7 +60,7 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
             "gravity …); give the system that moved"
         )
     made, past = len(memory["row.t"]), len(memory["happened"])
-    lengths = {**dict.fromkeys(("row.kept", "row.lam", "row.springs"), made), "records": past, "events": past}
+    lengths = {**{f"row.{name}": made for name in ROWS}, "records": past, "events": past}
     lengths |= {"turned": 1 + made * (run.turns is not None), **{name: len(mine[name]) for name in SAME_LENGTH}}
     for name, array in mine.items():  # the kernel does not check
         saved = memory[name]
@@ -72,17 +70,16 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
         raise damaged_memory("rows")
     now, h, run.sampled = map(float, memory["now"])
     rows.dropped, pending = map(int, memory["rows"])
-    arrays = {name: memory[name] for name in ("sizes", "w", "iw", "bank", "moved")}
+    arrays = {name: memory[name] for name in ("w", *SNAPSHOT)}
     run.restore(replace(run.snapshot(), t=now, h=h, turned=memory["turned"][0], rows=made, pending=pending, **arrays))
     p.model.rows[:, t.R_DROPPED] = memory["dropped"]
     assembly.constant[:] = memory["constant"]
     ends = np.cumsum([len(before) for before in assembly.before])
     assembly.before[:] = np.split(memory["before"], ends[:-1])
     run.halvings[:] = memory["halvings"].tolist()
-    run.happened[:] = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
+    events = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
+    run.past[:] = past_events(run.task.system, events, memory["records"])
     run.changes[:] = [(time, int(which), change) for time, which, change in memory["changes"].tolist()]
-    size = run.task.system.layout.size
-    run.records[:] = [(row[:size], row[size:]) for row in memory["records"]]
     rows.t, rows.turned = memory["row.t"].tolist(), list(memory["turned"][1:])
     rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
 
@@ -90,18 +87,15 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
 def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
     """Raises InputError if the times, inputs or events of a memory are missing, damaged, or not of this task."""
     require_arrays(memory, FIRST)
-    if not (len(memory["now"]) == 3 and task["t_0"] <= memory["now"][0] < np.inf):
-        raise damaged_memory("now")
-    if "pace" in memory and not (
-        memory["pace"].shape == (6,) and np.isfinite(memory["pace"]).all() and (memory["pace"][[0, 3]] > 0).all()
-    ):
-        raise damaged_memory("pace")
-    if "grid" in memory and not (
-        memory["grid"].shape == (2,) and task["t_0"] <= memory["grid"][0] < np.inf and 0 <= memory["grid"][1] < np.inf
-    ):
-        raise damaged_memory("grid")
-    if "levels" in memory and memory["levels"].shape != (len(task["events"]),):
-        raise damaged_memory("levels")
+    valid: dict[str, Callable[[np.ndarray], object]] = {
+        "now": lambda x: len(x) == 3 and task["t_0"] <= x[0] < np.inf,
+        "pace": lambda x: x.shape == (6,) and np.isfinite(x).all() and (x[[0, 3]] > 0).all(),
+        "grid": lambda x: x.shape == (2,) and task["t_0"] <= x[0] < np.inf and 0 <= x[1] < np.inf,
+        "levels": lambda x: x.shape == (len(task["events"]),),
+    }
+    for name, check in valid.items():
+        if name in memory and not check(memory[name]):
+            raise damaged_memory(name)
     sizes = [int(np.prod(ports.get(name, (-1,)))) for name in memory["inputs"].tolist()]
     if min(sizes, default=0) < 0 or sum(sizes) != len(memory["values"]):
         raise damaged_memory("inputs")

@@ -13,7 +13,7 @@ import numpy as np
 
 from phloat.algebra.version import __version__
 from phloat.errors import InputError, SaveError
-from phloat.motion.result import Result
+from phloat.motion.result import Result, event_states
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import ACCOUNTS, VERSION, Description, RunFolder, Span, layouts, load_rows
 from phloat.system.system import System
@@ -46,7 +46,7 @@ class Recorder:
         with self._explain():
             self.where.piece(self.pieces, arrays, memory)
             if rows.events:
-                self.where.write("events", np.array([[*event.before.e, *event.after.e] for event in rows.events]))
+                self.where.write("events", event_states(rows.system, rows.events))
         self.pieces += 1
         if len(rows):
             count, first, _ = self.rows

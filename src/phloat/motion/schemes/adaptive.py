@@ -12,7 +12,6 @@ controller or the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -24,11 +23,10 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, PAIRS, Arrays
 from phloat.motion.kernel.step import SOLVED
 from phloat.motion.run.assembly import unload_states
-from phloat.motion.run.kernel_run import KernelRun, Snapshot
+from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Snapshot
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.stepper import Memory
+from phloat.motion.run.task import Memory
 from phloat.motion.saving.memory import recall
-from phloat.motion.schemes.fixed import KernelStepper
 from phloat.system.state import State
 
 MOST = 32  # pairs of steps between two estimates of the error
@@ -52,15 +50,19 @@ class AdaptiveSteps(KernelStepper):
         for name, signal in run.given.items():
             if isinstance(signal, Function):
                 resolved = Resolved(signal.name, signal.function, signal.shape, 0.01 * rtol)
-                run.given[name] = run.signals[name] = resolved
+                if run.signals[name] is signal:  # not what a controller has set in its place
+                    run.signals[name] = resolved
+                run.given[name] = resolved
         self.rtol, self.atol = rtol, atol
-        self.distances = Distances(run)
+        bodies = zip(run.packed.model.bodies, run.packed.arrays.values(), strict=True)
+        self.bodies = [Measure(arrays, int(row[t.W_Q]) - run.packed.first, run.numbers) for row, arrays in bodies]
+        self.sizes = np.array([body.size for body in self.bodies])
         self.corners = find_stops(run.given, task.t_0, task.t_end, task.corners)
         memory = {} if task.memory is None else task.memory
         if memory:
             recall(run, memory)
         self.h, self.count, self.pairs, self.span, self.rejected = dt, 0, 1, task.t_end - task.t_0, 0
-        self.reach = self.spent = np.zeros(len(self.distances.bodies))
+        self.reach = self.spent = np.zeros(len(self.bodies))
         if "pace" in memory:
             self.h, self.span = float(memory["pace"][0]), float(memory["pace"][3])
             self.count, self.pairs, self.rejected = (int(memory["pace"][k]) for k in (1, 2, 4))
@@ -87,7 +89,11 @@ class AdaptiveSteps(KernelStepper):
                 break
         rows = run.rows.kept[before.rows : run.rows.count].copy()
         self._take_back(before)
-        return self.distances.reach(rows[: self._first_event(rows)])
+        return self._reach(rows[: self._first_event(rows)])
+
+    def _reach(self, rows: np.ndarray) -> np.ndarray:
+        """The largest distance of each body from its start."""
+        return np.array([body.reach(rows) for body in self.bodies])
 
     def _first_event(self, rows: np.ndarray) -> int:
         """How many rows come before an event changes its sign."""
@@ -167,15 +173,16 @@ class AdaptiveSteps(KernelStepper):
             motions.append(rows.kept[rows.count - len(marks) : rows.count].copy())
             if steps is times:
                 self._take_back(before)
-        errors = self.distances.between(motions[0], motions[1][1::2]) / 3.0
+        errors = np.array([body.apart(motions[0], motions[1][1::2]) for body in self.bodies]) / 3.0
         return self._relative(errors, motions[1], times) if np.isfinite(errors).all() else np.inf
 
     def _relative(self, errors: np.ndarray, rows: np.ndarray, times: np.ndarray) -> float:
         """Errors relative to what the time that they took allows, and a part of the reserve."""
-        reach = np.maximum(self.reach, self.distances.reach(rows))
-        a_second = (self.rtol * np.maximum(self.distances.sizes, reach) + self.atol) / self.span
+        reach = np.maximum(self.reach, self._reach(rows))
+        a_second = (self.rtol * np.maximum(self.sizes, reach) + self.atol) / self.span
         reserve = np.maximum(a_second * (times[0] - self.run.task.t_0) - self.spent, 0.0)
-        allowed = a_second * (times[-1] - times[0]) + RESERVE * reserve + self.distances.round_off(rows)
+        round_off = np.array([body.round_off(rows) for body in self.bodies])
+        allowed = a_second * (times[-1] - times[0]) + RESERVE * reserve + round_off
         self.trial = reach, self.spent + errors
         relative = np.divide(errors, allowed, out=np.zeros_like(errors), where=errors > 0.0)
         k = int(relative.argmax())
@@ -231,64 +238,37 @@ def _around(times: np.ndarray, before: float, wanted: np.ndarray) -> np.ndarray:
 ROUND_OFF = 1e-14  # of positions and sizes: differences below it say nothing
 
 
-@dataclass(frozen=True, eq=False)
 class Measure:
-    """One body: where its positions stand in a row, (turns, deformations) in the mean square, its size (m)."""
+    """One body: where its positions stand in a row, (turns, deformations) in the mean square, its size (m), its start."""
 
-    at: int
-    axes: list[int]
-    n: int
-    weight: np.ndarray
-    size: float
+    def __init__(self, arrays: Arrays, at: int, now: np.ndarray) -> None:
+        self.at, self.axes, self.n, m = at, AXES[arrays.turning], arrays.body.coordinates, arrays.body.inertia.m
+        J, c = np.zeros((3, 3)), arrays.coupling[0]
+        for (i, k), value in zip(PAIRS[arrays.turning], arrays.rotary[0], strict=True):
+            J[i, k] = J[k, i] = value
+        self.weight = np.block([[J[np.ix_(self.axes, self.axes)], c], [c.T, arrays.M_ff]]) / m
+        self.size = float(np.sqrt(max(np.trace(arrays.second[0]), 0.0) / m)) if self.axes else 0.0
+        self.start = self.centre(now[None])[0].copy()
 
     def centre(self, rows: np.ndarray) -> np.ndarray:
         return rows[:, self.at : self.at + 3]
 
-    def apart(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """The distance between two motions, row by row (m)."""
+    def apart(self, one: np.ndarray, other: np.ndarray) -> float:
+        """The largest distance between the rows of two motions (m)."""
         A, B = (rows[:, self.at + 3 : self.at + 12].reshape(-1, 3, 3) for rows in (one, other))
         eta = (other - one)[:, self.at + 12 : self.at + 12 + self.n]
         delta = np.hstack([_turns(A, B)[:, self.axes], eta])
         moved = self.centre(other) - self.centre(one)
-        return np.sqrt((moved**2).sum(axis=1) + np.maximum(np.einsum("ti,ij,tj->t", delta, self.weight, delta), 0.0))
+        turned = np.maximum(np.einsum("ti,ij,tj->t", delta, self.weight, delta), 0.0)
+        return float(np.sqrt((moved**2).sum(axis=1) + turned).max(initial=0.0))
 
+    def reach(self, rows: np.ndarray) -> float:
+        """The largest distance from the start."""
+        return float(np.linalg.norm(self.centre(rows) - self.start, axis=1).max(initial=0.0))
 
-class Distances:
-    """All bodies of a run, measured from their positions now."""
-
-    def __init__(self, run: KernelRun) -> None:
-        packed = run.packed
-        self.bodies = [
-            _measure(arrays, int(row[t.W_Q]) - packed.first)
-            for row, arrays in zip(packed.model.bodies, packed.arrays.values(), strict=True)
-        ]
-        self.starts = [body.centre(run.numbers[None])[0].copy() for body in self.bodies]
-        self.sizes = np.array([body.size for body in self.bodies])
-
-    def between(self, coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:
-        """The largest distance of each body between the rows of two motions."""
-        return np.array([body.apart(coarse, fine).max(initial=0.0) for body in self.bodies])
-
-    def reach(self, rows: np.ndarray) -> np.ndarray:
-        """The largest distance of each body from its start."""
-        centres = (body.centre(rows) - start for body, start in zip(self.bodies, self.starts, strict=True))
-        return np.array([np.linalg.norm(c, axis=1).max(initial=0.0) for c in centres])
-
-    def round_off(self, rows: np.ndarray) -> np.ndarray:
-        """The round-off of the positions of each body."""
-        far = [float(np.abs(body.centre(rows)).max(initial=0.0)) for body in self.bodies]
-        return ROUND_OFF * (np.array(far) + self.sizes)
-
-
-def _measure(arrays: Arrays, at: int) -> Measure:
-    axes, n, m = AXES[arrays.turning], arrays.body.coordinates, arrays.body.inertia.m
-    J = np.zeros((3, 3))
-    for (i, k), value in zip(PAIRS[arrays.turning], arrays.rotary[0], strict=True):
-        J[i, k] = J[k, i] = value
-    c = arrays.coupling[0]
-    weight = np.block([[J[np.ix_(axes, axes)], c], [c.T, arrays.M_ff]]) / m
-    size = float(np.sqrt(max(np.trace(arrays.second[0]), 0.0) / m)) if axes else 0.0
-    return Measure(at, axes, n, weight, size)
+    def round_off(self, rows: np.ndarray) -> float:
+        """The round-off of the positions."""
+        return ROUND_OFF * (float(np.abs(self.centre(rows)).max(initial=0.0)) + self.size)
 
 
 def _turns(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from phloat.algebra.sparse import Matrix
 from phloat.errors import ConvergenceError, InputError, not_negative
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.evaluate import V_SIZE, V_Y
-from phloat.motion.continuous.pattern import Factors, bordered, lu_factors
+from phloat.motion.continuous.pattern import Solve, bordered, linear_solver
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.kernel import tables as t
 from phloat.motion.result import Result
@@ -65,7 +65,7 @@ class AlphaSteps(ContinuousStepper):
         self.alpha_m, self.alpha_f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
-        self.factors: tuple[float, Factors] | None = None
+        self.factors: tuple[float, Solve] | None = None
         self.h = dt
         self.prepare()
 
@@ -136,8 +136,8 @@ class AlphaSteps(ContinuousStepper):
             flow.residual(s, y, yd, F)
             other = self.factors is None or abs(self.factors[0] - h) > 1e-6 * h
             if self.factors is None or other or (k > 1 and change > SLOW * before):
-                self.factors = h, self.factorised(s, y, yd, x, rate, inertial)
-            step = self.factors[1].solve(np.concatenate([-F[flow.v] / inertial, -F[flow.mu]]))
+                self.factors = h, self.tangent_solver(s, y, yd, x, rate, inertial)
+            step = self.factors[1](np.concatenate([-F[flow.v] / inertial, -F[flow.mu]]))
             x = x + step[: len(x)]
             lam = lam + inertial * step[len(x) :]
             before, change = change, float(np.linalg.norm(weight * step[: len(x)]))
@@ -160,19 +160,19 @@ class AlphaSteps(ContinuousStepper):
                 y[numbers] = motion.moved(y[numbers], self.run.signals, np.array([self.time, end]))[0]
         return y
 
-    def factorised(
+    def tangent_solver(
         self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, x: np.ndarray, rate: float, inertial: float
-    ) -> Factors:
+    ) -> Solve:
         """[M + (C rate + K)/inertial, −Gᵀ; G, 0]; ∂q/∂x is that of the kinematic rows times the tangent of exp."""
         flow = self.flow
         by_y, by_yd = (flow.matrix(data) for data in flow.derivatives(s, y, yd))
         self.counts["factorisations"] += 1
         along = self.turned(-by_y[flow.q, flow.v], x)
         tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
-        factors = lu_factors(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
-        if factors is None:
+        solve = linear_solver(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
+        if solve is None:
             raise self.failure()
-        return factors
+        return solve
 
     def turned(self, along: np.ndarray | Matrix, x: np.ndarray) -> np.ndarray | Matrix:
         """∂q/∂x from ∂q/∂v: times T(x) with exp(x + δ) = exp(x) exp(T δ), which is the identity but for rotations in space."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from phloat.errors import InputError, not_negative, positive
+import numpy as np
+
+from phloat.errors import InputError, not_negative, positive, require_steps
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
-from phloat.motion.run.kernel_run import KernelRun, Substeps
-from phloat.motion.run.task import Task
+from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Substeps
+from phloat.motion.run.task import Memory, Task
+from phloat.motion.saving.memory import recall
 from phloat.motion.schemes.adaptive import AdaptiveSteps
-from phloat.motion.schemes.fixed import FixedSteps
 from phloat.system.system import System
 
 FIRST = 1e-3  # of the run: the first step that an adaptive run tries
@@ -110,3 +114,132 @@ def _damped(system: System) -> str:
     bodies = (name for name, body in system.bodies.items() if body.elastic.damped)
     elements = (name for name, e in system.elements.items() if any(law.resists for law in e.laws))
     return next(iter([*bodies, *elements]), "")
+
+
+# --- fixed steps, from node to node ----------------------------------------------------------------------------------
+
+
+CHUNK = 256  # steps between looks at the clock
+NEAR = 1e-6  # of a step: a controller that is due so near a node is called there
+
+
+class FixedSteps(KernelStepper):
+    """Steps of dt; the last is shorter where dt does not divide the time, and one is cut where a sample lies within it."""
+
+    adaptive = False
+
+    def __init__(self, run: KernelRun, dt: float) -> None:
+        super().__init__(run)
+        if run.task.memory is not None:
+            recall(run, run.task.memory)
+        task, self.dt = run.task, dt
+        self.nodes, self.node = self._resumed_nodes(task.memory or {})
+        self.marks = OutputNodes(self.nodes, task.output)
+        self.single = self.watched or task.controller is not None
+        self.at_node = run.t - self.nodes.time(self.node) <= 1e-9 * dt
+
+    def _resumed_nodes(self, memory: Mapping[str, np.ndarray]) -> tuple[TimeGrid, int]:
+        """The grid of the run and its last node so far; a run that ended between two nodes goes on with a grid from there."""
+        task, near = self.run.task, 1e-9 * self.dt
+        start, number = memory.get("grid", np.array([task.t_0, -1.0])).tolist()
+        nodes = TimeGrid(start, task.t_end, self.dt)
+        node = int(number) if number >= 0 else int(nodes.not_before(np.array([self.run.t - near]))[0])
+        ended_between = nodes.time(node) - self.run.t > near
+        return (TimeGrid(self.run.t, task.t_end, self.dt), 0) if ended_between else (nodes, node)
+
+    def memory(self) -> Memory:
+        return {**super().memory(), "grid": np.array([self.nodes.start, self.node], dtype=float)}
+
+    def advance(self, limit: float) -> bool:
+        if self.node >= self.nodes.last:
+            return False
+        if not self.single:  # many steps at once; the last one alone: it may be shorter
+            stop = min(self.node + CHUNK, max(self.nodes.last - 1, self.node + 1))
+            self.run.go(self.nodes.within(self.node, stop), self.marks.within(self.node, stop) - self.node)
+            self.node = stop
+            return True
+        run, near = self.run, NEAR * self.dt
+        self.to = self.nodes.time(self.node + 1)
+        self.begin_step()
+        run.go(np.array([run.t, limit if run.t + near < limit < self.to - near else self.to]))
+        self.end_step()
+        return True
+
+    def accept(self) -> None:
+        if not self.single:
+            return
+        left = self.to - self.run.t
+        self.at_node = left <= (1e-9 * abs(self.to - self.run.task.t_0) if self.watched else 0.0)
+        if self.at_node:
+            self.node += 1
+            if self.node in self.marks:
+                self.run.write_row()
+
+
+# --- nodes of equal steps, and which of them are output ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TimeGrid:
+    """Times start + k dt up to the end; the last one is the end itself, its step shorter where dt does not divide the time."""
+
+    start: float
+    end: float
+    dt: float
+
+    def __post_init__(self) -> None:
+        require_steps(self.start, self.end, self.dt)
+
+    @cached_property
+    def last(self) -> int:
+        """The number of the last node, and of steps."""
+        count = int(np.floor((self.end - self.start) / self.dt * (1 + 1e-12) + 1e-9))
+        return count + 1 if self.end - (self.start + self.dt * count) > 1e-9 * self.dt else count
+
+    def at(self, k: np.ndarray) -> np.ndarray:
+        """The times of these nodes."""
+        return np.where(k == self.last, self.end, self.start + self.dt * k)
+
+    def time(self, k: int) -> float:
+        """The time of a node."""
+        return self.end if k == self.last else self.start + self.dt * k
+
+    def within(self, first: int, last: int) -> np.ndarray:
+        """The times of all nodes from the first to the last."""
+        return self.at(np.arange(first, last + 1))
+
+    def not_before(self, t: np.ndarray) -> np.ndarray:
+        """The first nodes that are not before these times; one more than there are where all are."""
+        k = np.clip(np.floor((np.asarray(t) - self.start) / self.dt).astype(np.int64) - 1, 0, self.last)
+        for _ in range(3):
+            k = k + ((k <= self.last) & (self.at(k) < t))
+        return k
+
+
+@dataclass(frozen=True, eq=False)
+class OutputNodes:
+    """The nodes that are output: every so many and the last, or those around given times."""
+
+    nodes: TimeGrid
+    output: int | np.ndarray
+
+    @cached_property
+    def around(self) -> np.ndarray:
+        """Numbers of the nodes around the output times, ascending."""
+        nodes, output = self.nodes, np.asarray(self.output)
+        near = 1e-9 * float(np.diff(nodes.within(0, 1))[0])
+        after = np.minimum(nodes.not_before(output - near), nodes.last)
+        hit = np.abs(nodes.at(after) - output) < near
+        return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, nodes.last))
+
+    def __contains__(self, k: int) -> bool:
+        if isinstance(self.output, int):
+            return k % self.output == 0 or k == self.nodes.last
+        return k in self.around
+
+    def within(self, first: int, last: int) -> np.ndarray:
+        """Output nodes after the first node, up to the last."""
+        if not isinstance(self.output, int):
+            return self.around[slice(*np.searchsorted(self.around, [first, last], side="right"))]
+        every = np.arange(self.output * (first // self.output + 1), last + 1, self.output)
+        return every if last < self.nodes.last or self.nodes.last in every[-1:] else np.append(every, self.nodes.last)

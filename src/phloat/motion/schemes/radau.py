@@ -15,7 +15,7 @@ import numpy as np
 
 from phloat.errors import not_negative, positive
 from phloat.motion.continuous import residual as compiled
-from phloat.motion.continuous.pattern import Factors, lu_factors
+from phloat.motion.continuous.pattern import Solve, linear_solver
 from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
@@ -83,7 +83,7 @@ class RadauSteps(ContinuousStepper):
         self.time, self.y, self.done = time, y.copy(), done
         self.h = self.first(y, yd) if self.counts["steps"] or self.flow.task.dt is None else self.flow.task.dt
         self.derivatives: tuple[np.ndarray, np.ndarray] | None = None
-        self.factors: tuple[float, Factors, Factors] | None = None
+        self.factors: tuple[float, Solve, Solve] | None = None
         self.last: tuple[float, np.ndarray] | None = None  # step and stages of the step before, for a guess
         self.before: tuple[float, float] | None = None  # step and error of the step before
         self.yd = yd
@@ -135,8 +135,7 @@ class RadauSteps(ContinuousStepper):
                 self.derivatives = None
                 continue
             Z, count, rate = found
-            y = self.y + Z[2]
-            scale = self.scale(np.maximum(np.abs(self.y), np.abs(y)), h)
+            scale = self.scale(np.maximum(np.abs(self.y), np.abs(self.y + Z[2])), h)
             error = self.error(h, s_0, Z, scale, again=turned_down or self.before is None)
             safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + count)
             factor = safety * self.growth(h, error)
@@ -145,21 +144,21 @@ class RadauSteps(ContinuousStepper):
                 turned_down = True
                 self.h = h * max(0.2, min(factor, 0.9))
                 continue
-            return self.finish(h, end, y, Z, stages, factor, error, count > 2 and rate > 1e-3)
+            return self.finish(end, Z, stages, factor, error, slow=count > 2 and rate > 1e-3)
 
-    def factorised(self, h: float) -> tuple[float, Factors, Factors] | None:
+    def solvers(self, h: float) -> tuple[float, Solve, Solve] | None:
         """The factors for a step, those there are if they serve; none where the equations are singular."""
         assert self.derivatives is not None
         if self.factors is not None and abs(self.factors[0] - h) <= 1e-9 * h:
             return self.factors
         by_y, by_yd = self.derivatives
         self.counts["factorisations"] += 1
-        real, pair = (lu_factors(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
+        real, pair = (linear_solver(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
         return None if real is None or pair is None else (h, real, pair)
 
     def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
         """Z_i = Y_i − y₀, or nothing where the iteration does not settle."""
-        self.factors = self.factorised(h)
+        self.factors = self.solvers(h)
         if self.factors is None:
             return None
         flow, (_, real, pair) = self.flow, self.factors
@@ -175,8 +174,8 @@ class RadauSteps(ContinuousStepper):
                 return None
             self.counts["iterations"] += 1
             G = V_INVERSE[:2] @ F
-            step = np.outer(V[:, 0].real, real.solve(-G[0].real))
-            step += 2.0 * np.outer(V[:, 1], pair.solve(-G[1])).real
+            step = np.outer(V[:, 0].real, real(-G[0].real))
+            step += 2.0 * np.outer(V[:, 1], pair(-G[1])).real
             change = max(self.norm(part / scale) for part in step)
             if k:
                 rate = change / before
@@ -201,43 +200,34 @@ class RadauSteps(ContinuousStepper):
     def error(self, h: float, s_0: np.ndarray, Z: np.ndarray, scale: np.ndarray, *, again: bool) -> float:
         """(γ/h ∂F/∂ẏ + ∂F/∂y)⁻¹ applied to −F(t₀, y₀, −Σ e_i Z_i / h); filtered once more where it would turn a step down."""
         assert self.factors is not None
-        flow, real = self.flow, self.factors[1]
+        flow, solve = self.flow, self.factors[1]
         slope, F = -(ERROR @ Z) / h, np.empty(flow.size)
-        estimate = real.solve(-flow.residual(s_0, self.y, slope, F))
+        estimate = solve(-flow.residual(s_0, self.y, slope, F))
         size = self.norm(estimate / scale)
         if again and size > 1.0:
             estimate[flow.lam.start :] = 0.0
-            estimate = real.solve(-flow.residual(s_0, self.y + estimate, slope, F))
+            estimate = solve(-flow.residual(s_0, self.y + estimate, slope, F))
             size = self.norm(estimate / scale)
         return max(size, 1e-12)
 
     def growth(self, h: float, error: float) -> float:
         """By the error of this step and of the one before (Gustafsson)."""
         plain = error**-0.25
-        if self.before is None:
-            return plain
-        h_0, error_0 = self.before
+        h_0, error_0 = self.before or (h, error)
         return min(plain, h / h_0 * (error_0 / error) ** 0.25 * plain)
 
     def finish(
-        self,
-        h: float,
-        end: float,
-        y: np.ndarray,
-        Z: np.ndarray,
-        stages: list[np.ndarray],
-        factor: float,
-        error: float,
-        slow: bool,
+        self, end: float, Z: np.ndarray, stages: list[np.ndarray], factor: float, error: float, *, slow: bool
     ) -> DenseStep:
+        """Accepts the step with these stages, and chooses the next by the factor."""
         flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
-        model = flow.model
+        h = end - t_0
         powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
-        compiled.settle_gaps(model, flow.w, flow.places, end)
+        compiled.settle_gaps(flow.model, flow.w, flow.places, end)
         self.done = done_0 + h * A[2] @ powers
         self.yd = A_INVERSE[2] @ Z / h
-        self.time, self.y, self.last, self.before = end, y.copy(), (h, Z), (h, max(error, 1e-2))
-        compiled.normalise(model, flow.places, self.y)
+        self.time, self.y, self.last, self.before = end, y_0 + Z[2], (h, Z), (h, max(error, 1e-2))
+        compiled.normalise(flow.model, flow.places, self.y)
         self.counts["steps"] += 1
         factor = min(8.0, max(0.2, factor))
         if slow:

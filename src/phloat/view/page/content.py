@@ -20,8 +20,7 @@ from phloat.linear.form.phdae import Field
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.result import Result
-from phloat.motion.summary import describe_deformation
+from phloat.motion.result import Result, describe_deformation
 from phloat.system.connection import Connection, Element, End
 from phloat.system.state import Pose
 from phloat.system.system import System
@@ -50,7 +49,7 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
     """The document of the page of a run, its arrays in the pack; with inputs u also their lines."""
     system = result.system
     drawings, size = body_drawings(result)
-    inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result, u)
+    inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result)
     lines = 12 + sum(6 + 4 * len(body.ports) for body in system.bodies.values()) + 2 * system.multipliers.size
     at = thin_out(np.arange(len(result)), int(np.clip(MAX_NUMBERS // lines, 200, MAX_TIMES)))
     turned = None if result.turned is None else result.turned[at]
