@@ -191,10 +191,10 @@ def not_negative(what: str, value: float) -> float:
     return given
 
 
-def whole_number(what: str, value: object, least: int) -> int:
+def whole_number(what: str, value: object, least: int, more: str = "") -> int:
     """`value` as an int; raises InputError if it is not a whole number, or less than `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{what} is {value!r}; it must be a whole number, {least} or more")
+        raise InputError(f"{what} is {value!r}; it must be a whole number, {least} or more{more}")
     return int(value)
 
 
@@ -256,7 +256,7 @@ def as_array(value: object) -> np.ndarray:
 
 
 def _numbers(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape)) + " numbers" if shape else "a number"
+    return " × ".join(map(str, shape)) + (" number" if shape == (1,) else " numbers") if shape else "a number"
 
 
 __all__ = [name for name, thing in globals().items() if isinstance(thing, type) and issubclass(thing, Exception)]

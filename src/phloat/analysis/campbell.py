@@ -106,7 +106,7 @@ def _tracked(before: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.nd
     M = csr(found.system.E[:n, :n])
     there = np.arange(found.rigid, min(found.rigid + 2 * len(omega) + SPARE, len(found)))
     if len(there) < len(omega):
-        raise InputError(f"only {len(there)} of {len(omega)} modes are elastic at this rate; the others are rigid")
+        raise InputError(f"only {len(there)} of {len(omega)} modes are elastic at this rate; ask for no more")
     signs = np.array([1.0, -1.0])
     value = signs[:, None] * found.omega[there]
     new = np.array([found.vectors[:, there], found.vectors[:, there].conj()])

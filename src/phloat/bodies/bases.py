@@ -95,7 +95,9 @@ def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int,
     few = min(bending, key=lambda name: bending[name])
     count = int(modes or 0)
     if count > bending[few]:
-        raise InputError(f"modes is {modes}, but {few} it has {bending[few]} coordinates; use more elements")
+        raise InputError(
+            f"modes is {modes}, but {few} this body has only {bending[few]} coordinates; ask for fewer, or use more elements"
+        )
     return count
 
 

@@ -134,7 +134,8 @@ class Body:
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
             raise InputError(
-                f"the plane xy does not decouple{self.skew and f', since {self.skew}'}; connect it in space"
+                f"motion in the plane xy does not decouple for this body{self.skew and f', since {self.skew}'} (relative coupling "
+                f"{coupled:.1e}); connect it in space"
             )
         ports = {name: replace(p, Phi=p.Phi[:, keep], Psi=p.Psi[:, keep]) for name, p in self.ports.items()}
         return replace(
@@ -194,7 +195,9 @@ class Body:
             raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis, modal_basis or pod_basis")
         rows, rigid = basis.V_v.shape[0], len(self.active)
         if rows not in (self.coordinates, rigid + self.coordinates):
-            raise InputError(f"the basis has {rows} rows of velocities, not {self.coordinates}, or {rigid} more")
+            raise InputError(
+                f"the basis has {rows} rows, not {self.coordinates} or {rigid + self.coordinates}; make it of body.linear()"
+            )
         whole, M = basis.V_v.toarray(), self.inertia.M_ff
         V = whole[rows - self.coordinates :]
         mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]

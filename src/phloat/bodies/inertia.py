@@ -65,7 +65,9 @@ class Inertia:
         if not n:
             return np.zeros((3, 3, 0, 0))
         if n > MOST_COORDINATES:
-            raise InputError(f"{n} deformation coordinates are too many to move; use reduced(modes=…)")
+            raise InputError(
+                f"{n} deformation coordinates are too many for a moving body (at most {MOST_COORDINATES}); use reduced(modes=…)"
+            )
         return np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
 
     @cached_property

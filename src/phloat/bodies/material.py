@@ -100,7 +100,9 @@ class Orthotropic:
         if least <= 1e-9:
             E = self.E
             most = ", ".join(f"{np.sqrt(E[a] / E[b]):.3g}" for a, b in ((0, 1), (0, 2), (1, 2)))
-            raise InputError(f"nu_12, nu_13, nu_23 = {self.nu} gain energy; with E = {E} they must be below {most}")
+            raise InputError(
+                f"nu_12, nu_13, nu_23 = {self.nu} gain energy; with E = {E} they must be below {most}, and small together"
+            )
 
     def _scaled(self) -> np.ndarray:
         """√E_i S_ij √E_j of the normal strains."""
@@ -227,4 +229,7 @@ def require_damping(damping: object, more: str = "") -> None:
 
 def _reference(what: str, relative_to: object) -> None:
     if not isinstance(relative_to, str) or not relative_to:
-        raise InputError(f"{what} is relative to something, not {relative_to!r}; give relative_to= a port, or 'body'")
+        raise InputError(
+            f"{what} damps motion relative to something, and relative_to is {relative_to!r}; give relative_to='P' (the name of "
+            "a port: modes of the body clamped there decay alike) or relative_to='body' (its mean rigid motion: free-free modes do)"
+        )

@@ -100,7 +100,7 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
             raise InputError(f"n is {n!r}, but this body has a mesh of its own; cut its cells into halves by refine=1")
         return mesh.refined(refine).of_order(order)
     if n is None:
-        raise InputError(f"how fine? say the number of cells along its longest side: discretise(8, order={order})")
+        raise InputError(f"the number of cells is missing: discretise(8, order={order}) makes 8 along the longest side")
     return mesh.mesh(n, order).refined(refine)
 
 

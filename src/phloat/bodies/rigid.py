@@ -67,7 +67,10 @@ class RigidBody:
         if not a > 0.0:
             raise InputError(f"inertia must be positive definite; its principal values are {a:g}, {b:g}, {c:g}")
         if a + b < c * (1 - 1e-9):
-            raise InputError(f"no mass has the principal inertias {a:g}, {b:g}, {c:g} about its centre: a + b < c")
+            raise InputError(
+                f"no mass has the principal inertias {a:g}, {b:g}, {c:g}: the largest exceeds the sum of the others; "
+                "is the inertia about the mass centre?"
+            )
 
         for name, x in mapping("ports", self.ports, "{name: (x, y, z)}").items():
             finite(f"port {port_name(name)!r}", x, (3,))
@@ -121,7 +124,7 @@ class RigidShape(Shape):
 
     def points(self, s: np.ndarray) -> np.ndarray:
         if not np.isin(s, self.places()).all():
-            raise InputError(f"place {s} of a rigid body; its ports are numbered 0 to {len(self.at) - 1}")
+            raise InputError(f"place {s} is no port of this rigid body; its ports are numbered 0 to {len(self.at) - 1}")
         return self.at[np.asarray(s, dtype=int)]
 
     def displacement(self, s: np.ndarray) -> Matrix:

@@ -70,7 +70,7 @@ class Elastic:
     def C_inverse(self) -> Matrix:
         inverse = block_inverse(self.C)
         if inverse is None:
-            raise InputError("the compliance of this body is not local to its elements")
+            raise InputError("the compliance of this body is not local to its elements; use others than 'hhj'")
         return inverse
 
     @cached_property

@@ -142,7 +142,9 @@ def lqg(
 ) -> Feedback:
     """A regulator and an observer of one plant as a controller of its measured ports."""
     if not isinstance(regulator, Regulator) or not isinstance(observer, Observer):
-        raise InputError(f"not results of lqr and kalman: {type(regulator).__name__}, {type(observer).__name__}")
+        raise InputError(
+            f"lqg takes the results of lqr and kalman, not {type(regulator).__name__} and {type(observer).__name__}"
+        )
     mine, seen = regulator.design, observer.design
     if mine.plant is not seen.plant:
         raise InputError("the regulator and the observer are of different plants; design both on one")

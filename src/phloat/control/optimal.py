@@ -291,7 +291,7 @@ def _measured(
     plant: LinearPHDAE, rate: Mapping[str, float] | None, position: Mapping[str, float] | None
 ) -> tuple[Observer, np.ndarray]:
     """An observer without gain, and the numbers of its measurements in order."""
-    rates, positions = port_numbers("rate", rate, positive), port_numbers("position", position, positive)
+    rates, positions = port_numbers("rate noise", rate, positive), port_numbers("position noise", position, positive)
     if not rates and not positions:
         raise InputError(f"nothing is measured; give rate={{port: …}} or position=…: {', '.join(plant.ports)}")
     design = DesignModel(plant, _in_order(plant, positions))

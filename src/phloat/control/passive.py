@@ -281,7 +281,7 @@ def damping_gain(plant: LinearPHDAE, port: str, *, decay: float, omega: float) -
     gains = np.concatenate([[0.0], np.geomspace(1e-6, 1e4, GAINS) * omega / max(float(np.sum(space.B**2)), 1e-300)])
     pole = nearest_pole(0.0, 1j * omega)
     if -pole.real >= decay:
-        raise InputError(f"the mode at {abs(pole.imag):.4g} rad/s decays by {-pole.real:.3g} 1/s without any gain")
+        raise InputError(f"the mode at {abs(pole.imag):.4g} rad/s already decays by {-pole.real:.3g} 1/s; require more")
     best = (0.0, -pole.real)
     for low, high in pairwise(gains):  # follow the pole from gain to gain
         after = nearest_pole(high, pole)

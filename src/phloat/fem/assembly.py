@@ -60,7 +60,9 @@ class ElasticCells:
         out = weight * self._mapped(xi, slopes=False)[0]
         if (bad := (out <= 0.0).any(axis=1)).any():
             centre = self.points[self.nodes[bad.argmax()]].mean(axis=0)
-            raise InputError(f"{int(bad.sum())} of {len(bad)} cells are folded, first near {centre}; use order=1")
+            raise InputError(
+                f"{int(bad.sum())} of {len(bad)} cells are folded, the first near {centre}; mesh it again, or use order=1"
+            )
         return np.asarray(out)
 
     @cached_property

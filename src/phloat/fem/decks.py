@@ -272,7 +272,9 @@ def _grid(card: Card, **systems: int) -> tuple[float, ...]:
     number = card.whole(0, "ID")
     for what, k in systems.items():
         if card.whole(k, what, 0):
-            raise InputError(f"line {card.line}: GRID {number} has {what} = {card.field(k)}; write basic coordinates")
+            raise InputError(
+                f"line {card.line}: GRID {number} has {what} = {card.field(k)}; write the model in basic coordinates"
+            )
     return number, *(card.real(k, name) for k, name in ((2, "X1"), (3, "X2"), (4, "X3")))
 
 
@@ -287,7 +289,7 @@ def _numbered(
     _require_once(rows)
     missing = {n for listed in elements.values() for row in listed for n in row[1:]} - place.keys()
     if missing:
-        raise InputError(f"{len(missing)} nodes of its elements are not there, first node {min(missing)}")
+        raise InputError(f"{len(missing)} nodes of its elements are missing, first node {min(missing)}; write them too")
     parts = MeshData(np.array([row[1:] for row in rows]).reshape(-1, 3))
     where: dict[int, tuple[int, int]] = {}
     for block, (name, listed) in enumerate(elements.items()):
@@ -336,7 +338,9 @@ def _require_once(rows: Rows) -> None:
     """Raises InputError if a node is there twice, as where a deck has several parts."""
     numbers, count = np.unique([row[0] for row in rows], return_counts=True)
     if (count > 1).any():
-        raise InputError(f"node {int(numbers[count.argmax()])} is there twice; write the deck of one part")
+        raise InputError(
+            f"node {int(numbers[count.argmax()])} is there twice; number each node once, and write the deck of one part"
+        )
 
 
 def _rows(lines: list[str], *, heading: bool = False) -> Rows:

@@ -97,13 +97,18 @@ class Mesh:
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         if (strange := keys[at] != wanted).any():
             first = ", ".join(str(tuple(map(int, f))) for f in facets[strange][:3])
-            raise InputError(f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell: {first}")
+            raise InputError(
+                f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell, first those with nodes {first}; "
+                f"give the corner nodes of {cell.PLURAL[cell.FACET[self.kind]]} of this mesh"
+            )
         return np.divmod(origin[at], len(cell.FACETS[self.kind]))
 
     def _outward(self, name: str, facets: object) -> np.ndarray:
         corners, array = len(cell.FACETS[self.kind][0]), np.asarray(facets)
         if array.ndim != 2 or array.shape[1] != corners or array.dtype.kind not in "iu" or not len(array):
-            raise InputError(f"boundary {name!r} has shape {array.shape} of {array.dtype}; give (facets, {corners})")
+            raise InputError(
+                f"boundary {name!r} has shape {array.shape} of {array.dtype}; give node numbers, (facets, {corners})"
+            )
         if array.min() < 0 or array.max() >= len(self.points):
             raise InputError(f"boundary {name!r} has nodes {array.min()} … {array.max()} of {len(self.points)} points")
         cells, local = self._sides(name, array)
@@ -150,12 +155,15 @@ class Mesh:
         size = len(self.points if callable(where) else self.facets)
         if mask.shape != (size,) or mask.dtype != bool:
             raise InputError(
-                f"where of boundary {name!r} is {mask.shape} of {mask.dtype}; give {size} times True or False"
+                f"where of boundary {name!r} has shape {mask.shape} of {mask.dtype}; it must be {size} times True or False, "
+                f"{'as lambda p: p[:, 0] < 1e-9 gives' if callable(where) else 'one for each facet of the mesh'}"
             )
         chosen = mask[self.facets].all(axis=1) if callable(where) else mask
         if not chosen.any():
             low, high = self.points.min(axis=0), self.points.max(axis=0)
-            raise InputError(f"boundary {name!r} is empty; points go from {point_text(low)} to {point_text(high)}")
+            raise InputError(
+                f"no facet has all corners on boundary {name!r}; points lie between {point_text(low)} and {point_text(high)}"
+            )
         return replace(self, boundaries={**self.boundaries, name: self.facets[chosen]})
 
     # --- copies ------------------------------------------------------------------------------------------------------
@@ -281,7 +289,9 @@ def require_points(kind: str, points: object) -> np.ndarray:
     if d == 2 and len(out):
         z = out[:, 2].copy()
         if np.ptp(z) > 1e-9 * max(np.ptp(out[:, 0]), np.ptp(out[:, 1])):
-            raise InputError(f"the {cell.PLURAL[kind]} are not in one plane: z from {z.min():g} to {z.max():g}")
+            raise InputError(
+                f"the {cell.PLURAL[kind]} are not in one plane: z from {z.min():g} to {z.max():g}; curved shells are not possible"
+            )
         out[:, 2] = 0.0
     return out
 
@@ -291,9 +301,12 @@ def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     array = np.asarray(cells)
     allowed = cell.NODES[kind]
     if array.ndim != 2 or array.shape[1] not in allowed or array.dtype.kind not in "iu":
-        raise InputError(f"cells have shape {array.shape} of {array.dtype}; {cell.PLURAL[kind]} have {allowed} nodes")
+        raise InputError(
+            f"cells have shape {array.shape} of {array.dtype}; {cell.PLURAL[kind]} are "
+            f"node numbers, (cells, {allowed[0]} or {allowed[1]})"
+        )
     if not len(array):
-        raise InputError("there are no cells")
+        raise InputError("there are no cells; give at least one")
     if array.min() < 0 or array.max() >= len(points):
         raise InputError(f"cells have nodes {array.min()} … {array.max()}; the points are 0 … {len(points) - 1}")
     array = array.astype(np.int64)

@@ -91,7 +91,7 @@ def _meshio() -> ModuleType:
     try:
         import meshio
     except ImportError as error:
-        raise InputError("meshes of gmsh and VTK are read by meshio: pip install phloat[mesh]") from error
+        raise InputError("meshio, which reads gmsh and VTK, is not installed: pip install phloat[mesh]") from error
     return meshio
 
 
@@ -102,7 +102,9 @@ def _gmsh_parts(path: Path) -> MeshData:
     except ValueError as error:
         if "gmsh:physical" not in str(error):
             raise
-        raise InputError("some cells are in no physical group; put the body and every boundary into one") from error
+        raise InputError(
+            "some cells are in no physical group; put body and boundaries into groups, and save with Mesh.SaveAll = 0"
+        ) from error
     parts = MeshData(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
     for k, tags in enumerate(found.cell_data.get("gmsh:physical", [])):
         for tag in np.unique(tags[tags > 0]):
@@ -183,7 +185,9 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
     cells, place = _unique_cells(parts, top)
     if top == 2 and np.ptp(points[cells, 2]) > 1e-9 * np.ptp(points[cells, :2]):
-        raise InputError(f"{source} holds surfaces that are not in one plane: {listed}; save the volume too")
+        raise InputError(
+            f"{source} holds surfaces only, not in one plane: {listed}; save the volume too (gmsh: in a physical group)"
+        )
     if name in ("quad8", "hexahedron20"):
         points, cells = _with_middles(kind, points, cells)
     regions, facets = _regions_and_facets(parts, place, top)
@@ -191,7 +195,9 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     boundaries = {label: new[nodes] for label, nodes in facets.items()}
     for label, nodes in boundaries.items():
         if away := int((nodes < 0).any(axis=1).sum()):
-            raise InputError(f"{away} of {len(nodes)} facets of boundary {label!r} in {source} have nodes of no cell")
+            raise InputError(
+                f"{away} of {len(nodes)} facets of boundary {label!r} in {source} have nodes of no cell; mesh them with the body"
+            )
     mesh = Mesh(kind, points, cells, boundaries, regions)
     named = boundaries.keys() | regions.keys()  # gmsh writes sets of nodes under the same names
     return _with_node_sets(mesh, {label: new[ids] for label, ids in parts.node_sets.items() if label not in named})
@@ -208,7 +214,9 @@ def _cell_kind(parts: MeshData, source: str) -> tuple[str, str, int, str]:
         raise InputError(f"{source} has no cells with an area or a volume: it holds {listed}")
     names = {name for name, _ in parts.blocks if _dimension(name) == top}
     if len(names) > 1:
-        raise InputError(f"{source} has cells of several kinds: {listed}; mesh it with one kind only")
+        raise InputError(
+            f"{source} has cells of several kinds: {listed}; mesh it with one kind only (in gmsh: tetrahedra everywhere)"
+        )
     (name,) = names
     kind = KINDS.get(name, (None, top))[0]
     if kind is None:

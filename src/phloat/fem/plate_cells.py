@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
 from phloat.fem.cells import rule
-from phloat.fem.mesh import Mesh
+from phloat.fem.mesh import Mesh, point_text
 
 ALIGNED = 1e-9  # of the size of a cell: sides this near to an axis are along it
 BEYOND = 0.05  # of the size of a cell: how far a point may lie outside the straight cells, as on a curved rim
@@ -131,7 +131,10 @@ class PlateCells:
         if (gap > beyond).any():
             i = gap.argmax()
             off = gap[i] * 2.0 * self.extents[cell[i]].max()
-            raise InputError(f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, by about {off:.2g}")
+            raise InputError(
+                f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, by about {off:.2g}; the plate lies "
+                f"between {point_text(self.vertices.min(axis=0))} and {point_text(self.vertices.max(axis=0))}"
+            )
         return Points(cell, x, np.ones(len(x)))
 
     @cached_property

@@ -262,7 +262,9 @@ class Output:
     def _of_linear(self, result: LinearResult) -> np.ndarray:
         """Small motions of all points that a body is drawn by, or of the one nearest to a point."""
         if self.kind != "displacement" or self.s is not None:
-            raise InputError(f"{self.kind} of {self.of!r}: a linear run has displacement, at: [x, y, z], and no s")
+            raise InputError(
+                f"a linear run has no {self.kind} of {self.of!r}{' at s' * (self.s is not None)}, only displacement, at: [x, y, z]"
+            )
         moved = result.displacement(self.of)
         if self.at is None:
             return moved

@@ -33,7 +33,7 @@ def read_text(path: Path, *suffixes: str) -> str:
     """The text of a file. Raises InputError if it is missing, too large or not UTF-8; `suffixes` are those of files like it."""
     if not path.is_file():
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
-        raise InputError(f"no file {str(path)!r}; there are: {', '.join(near[:12]) or 'none'}")
+        raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(near[:12]) or 'none'}")
     if path.stat().st_size > MAX_SIZE:
         raise FileError(f"the file has {path.stat().st_size} bytes; at most {MAX_SIZE} are read", path.name)
     try:
@@ -90,7 +90,7 @@ def _package(file: str) -> ModuleType:
     try:
         import yaml
     except ImportError:
-        raise FileError("YAML needs PyYAML: pip install phloat[files], or use JSON", file) from None
+        raise FileError("PyYAML is not installed: pip install phloat[files], or use JSON", file) from None
     return yaml
 
 
@@ -236,7 +236,7 @@ class Tag:
 
     def require(self, name: str) -> Tag:
         """The first tag of this name inside. Raises FileError if there is none."""
-        return self.first(name) or self.fail(f"there is no <{name} …/> in it")
+        return self.first(name) or self.fail(f"it has no <{name} …/>; add one")
 
     def fail(self, message: str) -> NoReturn:
         raise FileError(message, self.file, self.line, f"<{self.name}>")
@@ -256,7 +256,9 @@ class Tag:
         except ValueError:
             row = np.zeros(0)
         if len(row) != len(default):
-            self.fail(f"{key} is {self.attributes[key]!r}; expected {len(default)} number(s)")
+            self.fail(
+                f"{key} is {self.attributes[key]!r}; expected {'a number' if len(default) == 1 else f'{len(default)} numbers'}"
+            )
         return row
 
     def walk(self) -> Iterator[Tag]:

@@ -133,12 +133,14 @@ class _System:
             raise InputError(f"beams: {link.name!r} carries no joint, so its length must be given: {{length: …}}")
         length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
-            raise InputError(f"beams: the joints of {link.name!r} are {length:g} m apart; leave out its length")
+            raise InputError(
+                f"beams: {link.name!r} is {options['length']} m long, its joints are {length:g} m apart; leave length out"
+            )
         ends, inner = {}, {}  # the ports of the joints; places of those between the ends, as fractions of the length
         for name, x in carried.items():
             s = float(x @ along) / length
             if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
-                raise InputError(f"beams: joint {name!r} is not on the beam {link.name!r}; make that link rigid")
+                raise InputError(f"beams: joint {name!r} is off the straight beam {link.name!r}; make that link rigid")
             ends[name] = "C" if s > 1.0 - LINE else "P" if s < LINE else name
             if ends[name] == name:
                 inner[name] = s

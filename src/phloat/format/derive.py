@@ -52,7 +52,7 @@ AXES = {
 def _direction(given: Any) -> tuple[float, ...]:
     axis = AXES.get(given, given)
     if not any(axis):
-        raise InputError("a direction is not zero; write x, y, z, -x, -y, -z or three numbers")
+        raise InputError("the direction is zero; write x, y, z, -x, -y, -z or three numbers")
     return tuple(axis)
 
 

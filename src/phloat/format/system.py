@@ -39,8 +39,8 @@ class Bodies(Kind):
         out: dict[str, Part] = {}
         for name, inner in node.entries.items():
             if not name or "." in name or name == "ground":
-                why = "which is not empty, has no dot and is not 'ground'"
-                node.fail_key(name, f"{name!r} is no name of a body, {why}")
+                why = "names are not empty, have no dot, and are not 'ground'"
+                node.fail_key(name, f"{name!r} is no name of a body: {why}")
             out[name] = self._body(inner, context, out)
         return out
 

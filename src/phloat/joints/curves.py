@@ -321,6 +321,6 @@ def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
     """A table, linear between its entries."""
     if len(given) < 2:
         raise InputError(f"{what} is a table of {len(given)}; it needs at least two entries {{argument: force}}")
-    pairs = [(float(finite(f"{what} at", x, ())), float(finite(f"{what} at {x!r}", f, ()))) for x, f in given.items()]
+    pairs = [(finite(f"an argument of {what}", x, ()), finite(f"{what} at {x!r}", f, ())) for x, f in given.items()]
     x, f = np.array(sorted(pairs)).T
     return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))

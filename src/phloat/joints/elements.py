@@ -165,6 +165,7 @@ class OnJoint(NamedRecipe):
     axis: str = field(default="", metadata=describe("of several free axes, which: angle, slide …"))
     name: str = ""
     places: ClassVar[tuple[str, ...]] = ("joint",)
+    written: ClassVar[str] = "the name of a joint, such as 'hinge'"
 
     def __post_init__(self) -> None:
         super().__post_init__()

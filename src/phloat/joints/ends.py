@@ -22,6 +22,7 @@ class NamedRecipe:
 
     name: str
     suffix: ClassVar[str] = ""  # of its label, where it has no name
+    written: ClassVar[str] = "'body.port' or 'ground'"  # what its places name
     places: ClassVar[tuple[str, ...]] = ("first", "second")  # its fields with names of ports, joints or bodies
 
     @property
@@ -38,7 +39,7 @@ class NamedRecipe:
         name: object = self.name
         for thing in self.stands_at:
             if not isinstance(thing, str):
-                raise PortError(f"{type(self).__name__}: {thing!r} names nothing; write a name such as 'body.port'")
+                raise PortError(f"{type(self).__name__}: {thing!r} is no name; write {self.written}")
         if not isinstance(name, str):
             of = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
             raise InputError(f"the name of the {of} is {name!r}; it must be a word")
@@ -57,9 +58,9 @@ class Between(NamedRecipe):
         super().__post_init__()
         finite(f"at of {self.label}", self.at, (3,))
         if self.first == GROUND and self.second == GROUND:
-            raise JointError(f"{type(self).__name__} joins the ground to itself")
+            raise JointError(f"{type(self).__name__} joins the ground to itself; write 'body.port' for one of its ends")
         if GROUND not in self.stands_at and np.any(np.asarray(self.at)):
-            raise JointError(f"{self.label} has at={tuple(self.at)}, but neither of its ports is the ground")
+            raise JointError(f"{self.label} has at={tuple(self.at)}, but no port on the ground; leave at out")
 
     @property
     def not_numbers(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ class Acting(NamedRecipe):
     axes: str
     kind: ClassVar[str] = "force"
     places: ClassVar[tuple[str, ...]] = ("port",)
+    written: ClassVar[str] = "'body.port'"
     vector: ClassVar[str] = "along"  # its field with the direction
 
     def __post_init__(self) -> None:
@@ -143,6 +144,7 @@ class Load(Acting):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".load"
+    written: ClassVar[str] = "the name of a body, such as 'rod'"
     places: ClassVar[tuple[str, ...]] = ("body",)
     kind: ClassVar[str] = "load"
 
@@ -191,6 +193,7 @@ class Pressure(Pushing):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".pressure"
+    written: ClassVar[str] = "the name of a body, such as 'plate'"
     places: ClassVar[tuple[str, ...]] = ("body",)
 
 
@@ -208,6 +211,7 @@ class Traction(Pushing):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".traction"
+    written: ClassVar[str] = "'body.boundary'"
     components: ClassVar[tuple[int, ...]] = (3,)
     places: ClassVar[tuple[str, ...]] = ("boundary",)
 
@@ -223,7 +227,8 @@ def _values(what: str, given: Field, x: np.ndarray, components: int) -> np.ndarr
         spread[:] = np.array([np.broadcast_to(row, len(x)) for row in rows], dtype=float) if components > 1 else rows
     except (ValueError, TypeError):
         raise InputError(
-            f"{what} gives {value!r} at {len(x)} points; it must give {components} number(s) a point"
+            f"{what} gives {value!r} at {len(x)} points; it must give "
+            f"{'a number' if components == 1 else f'{components} numbers'} for each point"
         ) from None
     return finite(what, spread.T, (len(x), components))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,10 +43,12 @@ class Tie(NamedRecipe):
     )
     name: str = field(default="", kw_only=True)
 
+    written: ClassVar[str] = "'body.boundary', 'body.port' or 'ground'"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.first == self.second:
-            raise JointError(f"Tie joins {self.first!r} to itself")
+            raise JointError(f"Tie joins {self.first!r} to itself; name two ends")
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
             if given is not None:
                 six_not_negative(f"{what} of {self.label}", given)

@@ -106,7 +106,7 @@ def ensemble(
     """
     if output is not None and not callable(output):
         raise InputError(f"output is {output!r}; it must be a function: output=lambda r: r['rod.theta'].max()")
-    if workers is not None and whole_number("workers", workers, 1) and scheduler is not None:
+    if workers is not None and whole_number("workers", workers, 1, ", or None for all cores") and scheduler is not None:
         raise InputError("workers= is for this machine, scheduler= for a cluster; give one of them")
     if isinstance(u, Inputs):
         u = u.u
@@ -137,7 +137,9 @@ def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None
     a, b = there["question"], description["question"]
     if differing := [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]:
         what = f"{', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same"
-        raise InputError(f"{str(folder.path)!r} holds another ensemble: {what}; give another folder")
+        raise InputError(
+            f"{str(folder.path)!r} holds another ensemble: {what}; call it as it was, or give another folder"
+        )
     out = Collector(drawn.values, there, folder)
     out.resume()
     return out

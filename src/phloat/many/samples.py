@@ -64,8 +64,8 @@ def sampled(parameters: Mapping[Key, object], samples: int | None, sampling: str
     drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
     lists = [key for key, kind in kinds.items() if isinstance(kind, np.ndarray) and kind.ndim]
     if drawn and lists:
-        choice = f"choice({_short(kinds[lists[0]])})"
-        raise InputError(f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; write {choice}")
+        choice = f"to draw from the list write choice({_short(kinds[lists[0]])}), or give lists for all"
+        raise InputError(f"{label(lists[0])!r} is a list and {label(drawn[0])!r} a distribution; {choice}")
     if drawn or not lists:
         return _draw(kinds, samples, sampling, seed)
     return _tabulate(kinds, lists, samples, sampling)

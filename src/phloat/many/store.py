@@ -112,7 +112,9 @@ class EnsembleFolder:
         try:
             return read_npy(self.path / name)
         except DAMAGED as error:
-            raise InputError(f"{str(self.path / name)!r} cannot be read ({error}); other pieces may be") from error
+            raise InputError(
+                f"{str(self.path / name)!r} cannot be read ({error}); the other files of the folder may still be complete"
+            ) from error
 
     def form(self, description: Description) -> OutputForm:
         if description["outputs"] is None:

@@ -263,5 +263,7 @@ def _opened(sent: bytes) -> ParametricRun:
         run: ParametricRun = pickle.loads(sent)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
-        raise InputError(f"workers of the cluster need phloat, and the modules of the ensemble ({why})") from None
+        raise InputError(
+            f"the ensemble cannot be opened on the cluster ({why}); its workers need phloat, and the modules of its functions"
+        ) from None
     return run

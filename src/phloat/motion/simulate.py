@@ -149,7 +149,7 @@ def simulate(
     if isinstance(system, LinearPHDAE):
         given = {"scheme": scheme != Midpoint(), "events": events, "save": save, "threads": threads != 1}
         if unused := [name for name, value in (given | {"corners": len(corners)}).items() if value]:
-            raise InputError(f"a linear system takes no {', '.join(unused)}; connect a System")
+            raise InputError(f"a linear system takes no {', '.join(unused)}; leave that out, or connect a System")
         times = {"t_0": start, "t_end": end, "dt": dt, "output": _output(output, start, end), "every": every}
         return _simulate_linear(system, state, u, controller, times)
     state = fits(system, state)

@@ -59,7 +59,7 @@ class Wire:
     def __post_init__(self) -> None:
         for what, name in (("controller", self.controller), ("plant", self.plant)):
             if not isinstance(name, str):
-                raise PortError(f"Wire: {name!r} names no port of the {what}")
+                raise PortError(f"Wire: {name!r} names no port of the {what}; write its name, such as 'motor'")
         if finite("gain of a Wire", self.gain, ()) == 0.0:
             raise InputError("gain of a Wire is zero; nothing would ever pass through it")
 
@@ -118,7 +118,7 @@ def connect(
     ['arm.P', 'hinge']
     """
     if plane not in (None, "xy"):
-        raise InputError(f"plane is {plane!r}; the one plane there is, is 'xy' (or None for space)")
+        raise InputError(f"plane is {plane!r}; it must be 'xy', or None for space")
     parts: dict[str, Body] = {}
     made: dict[type, dict[str, Any]] = {Connection: {}, Element: {}, Actuator: {}}
     fields = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
@@ -127,7 +127,7 @@ def connect(
         if isinstance(part, System):
             if part.plane != plane:
                 raise InputError(
-                    f"system {name!r} lives in {part.plane or 'space'}, the whole in {plane or 'space'}: make them agree"
+                    f"system {name!r} is in {part.plane or 'space'}, the whole in {plane or 'space'}; give both one plane"
                 )
             parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
             inside: list[Part] = [*part.joints.values(), *part.elements.values(), *part.actuators.values()]
@@ -157,7 +157,7 @@ def connect(
     falling = np.array(fields.pop() if fields else (0.0, 0.0, 0.0))
     system = System(parts, made[Connection], falling, plane, made[Element], made[Actuator])
     if plane and system.gravity[2]:
-        raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy")
+        raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy; connect in space")
     _distinct(system)
     return system
 
@@ -165,7 +165,7 @@ def connect(
 def _instead(thing: object, default: str) -> str:
     """What to do with a value that `connect` does not take."""
     if isinstance(thing, Continuum) and thing.frame is not None:
-        return f"it has a frame to float with: {REDUCE}"
+        return f"{REDUCE}, or leave frame= out and use tie(bodies, ties) for small motions"
     return INSTEAD.get(type(thing), default)
 
 
@@ -265,7 +265,7 @@ def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connectio
     loose = [name for name in bodies if name not in touched]
     if joints and loose:
         said = ", ".join(map(repr, loose))
-        warnings.warn(f"no joint touches {said}; it will drift freely", LooseBodyWarning, stacklevel=3)
+        warnings.warn(f"no joint touches {said}; without a joint a body drifts freely", LooseBodyWarning, stacklevel=3)
 
 
 def _warn_of_thick_beams(given: Mapping[str, object], plane: str | None) -> None:

@@ -224,7 +224,7 @@ def ends_of(recipe: Between, bodies: Mapping[str, Body]) -> tuple[End, End]:
     if not second.body:
         first, second = second, first
     if first.body == second.body and first.port == second.port:
-        raise JointError(f"{recipe.label} joins a port to itself")
+        raise JointError(f"{recipe.label} joins a port to itself; name two ports")
     return first, second
 
 
@@ -287,7 +287,7 @@ def _require_in_plane(what: str, direction: np.ndarray, *, up: bool) -> None:
     if up and np.abs(direction[:2]).max() > 1e-12:
         raise JointError(f"{what} {_shown(direction)}; in the plane xy it must be z")
     if not up and abs(direction[2]) > 1e-12:
-        raise JointError(f"{what} {_shown(direction)}, which leaves the plane xy")
+        raise JointError(f"{what} {_shown(direction)}, which leaves the plane xy; connect in space")
 
 
 def _shown(vector: Sequence[float] | np.ndarray) -> str:
@@ -339,7 +339,7 @@ def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
     """
     shape, places, follows = body.shape, body.shape.places(), load.axes == "body"
     if body.coordinates == 0 or places.ndim != 1 or len(places) < 3 or places[0] != 0.0 or places[-1] != 1.0:
-        raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; a load is spread over s from 0 to 1")
+        raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; use Force(…) at a port instead")
     lengths = np.linalg.norm(np.diff(shape.points(places), axis=0), axis=1) / np.diff(places)
     smooth = breaks(f"per_length of {load.label}", load.density, places) if callable(load.per_length) else places
     s, w = gauss(smooth, FOLLOWING if follows else GAUSS_POINTS)

@@ -95,7 +95,8 @@ def fits(system: System, state: object) -> State:
         mine, other = system.layout.shapes, state.layout.shapes
         name = next(name for name in [*mine, *other] if mine.get(name) != other.get(name))
         raise InputError(
-            f"the state is of other bodies: {name} has shape {other.get(name, 'none')} there, {mine.get(name, 'none')} here"
+            f"the state is of other bodies: {name} has shape {other.get(name, 'none')} there, {mine.get(name, 'none')} here; "
+            "make one with place(system, …)"
         )
     if state.e.shape != (state.layout.size,):
         raise InputError(f"the state has {state.e.size} numbers; its bodies need {state.layout.size}")

@@ -267,7 +267,8 @@ def power_balance(system: System, state: State, u: Mapping[str, object] | None =
     if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(at.z).max(initial=0.0), 1.0):
         worst = at.multipliers.owner(int(np.argmax(np.abs(miss))))
         raise InputError(
-            f"velocities miss joint {worst!r} by {np.abs(miss).max():.1e}; the balance needs them to agree"
+            f"velocities miss joint {worst!r} by {np.abs(miss).max():.1e}, and the power balance needs them to agree: use "
+            "set_moving(system, state, …)"
         )
     free = (at.J - at.R) @ at.z + at.B @ inputs
     lam = np.linalg.lstsq(at.G.T.toarray(), -free, rcond=None)[0] if at.multipliers.size else np.zeros(0)

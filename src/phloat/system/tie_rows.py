@@ -146,7 +146,7 @@ def _gap(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> Gap:
         count = min(first.rows.shape[0], second.rows.shape[0])
         chosen = [k for k in tie.motions if k < count]
         if not chosen or (tie.soft and len(chosen) < len(tie.motions)):
-            raise JointError(f"{tie.label} ties rotations, and one of its ports has none")
+            raise JointError(f"{tie.label} ties rotations, and one of its ports has none; tie it along axes only")
         return Gap(csr(second.rows[chosen] - first.rows[chosen]), np.ones(1), chosen, 1.0)
     edge, twist = (first, second) if isinstance(first, Edge) else (second, first)
     assert isinstance(edge, Edge) and isinstance(twist, Twist)
@@ -216,7 +216,7 @@ def chosen_motions(tie: Tie, *traces: Trace) -> list[int]:
     if ((tie.of is not None or tie.soft) and len(chosen) < len(tie.motions)) or not chosen:
         missing = [MOTIONS[k] for k in tie.motions if k not in there]
         raise InputError(
-            f"{tie.label} ties {', '.join(missing)}, which nothing there can do; there are: "
+            f"{tie.label} ties {', '.join(missing)}, which cannot move there; motions that can: "
             f"{', '.join(MOTIONS[k] for k in there) or 'none: it is held'}"
         )
     return chosen
@@ -287,8 +287,8 @@ def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np
         if best > (1.0 - COVERED) * whole:
             return x, weight, shift
     raise InputError(
-        f"{tie.label}: {best:.6g} of {whole:.6g} m (or m²) of {finer.boundary!r} lie on {coarser.boundary!r}, where they stand "
-        "and centre on centre; boundaries are tied where the finer one lies on the other"
+        f"{tie.label}: {best:.6g} of {whole:.6g} m (or m²) of {finer.boundary!r} lie on {coarser.boundary!r}, as the "
+        "bodies are placed or with the centres of both put together; a tie needs all of the finer boundary to lie on the other"
     )
 
 

@@ -93,15 +93,16 @@ def _linear(name: str, part: object) -> LinearPHDAE:
         return part
     if isinstance(part, Continuum) and part.frame is not None:
         raise InputError(
-            f"{name!r} has a frame to float with: give it few coordinates with reduced(modes=…) before it is connected, "
-            "or leave frame= away for small motions"
+            f"{name!r} has a frame and many coordinates; reduce it before it is connected: reduced(modes=…), or leave frame= out "
+            "for small motions"
         )
     if isinstance(part, Body) and part.needs:
         raise InputError(f"in space, body {name!r} needs {part.needs}")
     if isinstance(part, Body | Continuum):
         return part.linear()
     raise InputError(
-        f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned, of a split beam that of the whole"
+        f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned; for a split beam, "
+        "that of the whole beam"
     )
 
 

@@ -195,7 +195,7 @@ def answered(feedback: Law | None, gains: Mapping[str, float] | None, arrays: Tr
     """A sentence where a law answers for what is no input of the run."""
     if feedback is None:
         if gains:
-            raise InputError(f"there are gains ({', '.join(gains)}) and no feedback that uses them")
+            raise InputError(f"there are gains ({', '.join(gains)}) and no feedback that uses them; give feedback=…")
         return
     now = Motion(arrays, jax.tree.map(jnp.asarray, arrays["state"]), names, jnp.zeros(()))
     answer = feedback(dict(gains or {}), now)
@@ -205,7 +205,7 @@ def answered(feedback: Law | None, gains: Mapping[str, float] | None, arrays: Tr
     for name in answer:
         if name not in there:
             raise InputError(
-                f"feedback answers for {name!r}; inputs of this run are {', '.join(there) or 'none'}: "
+                f"feedback returned a value for {name!r}; inputs of this run are {', '.join(there) or 'none'}: "
                 f"export it with u={{{name!r}: 0.0}}"
             )
 

@@ -138,7 +138,7 @@ def _plot_of_result(x: Result, of: object, s: float | None, at: Point, stress: b
 def _require_none(what: str, **options: object) -> None:
     """Raises InputError if one of these options of `plot`, which do not apply to x, is not None."""
     if wrong := [name for name, value in options.items() if value is not None]:
-        raise InputError(f"plot of a {what} takes no {', '.join(wrong)}")
+        raise InputError(f"plot of a {what} takes no {', '.join(wrong)}; leave that out")
 
 
 # --- whole runs and ledgers -------------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ from phloat.fem.interval import MOST_JUMPS, SAMPLES, cut_elements, gauss, jumps,
 
 THEORIES = ("euler-bernoulli", "rayleigh", "timoshenko")
 JAGGED = (
-    "section or material of a beam of {:g} m jump at more than {} places, and elements are not cut there; smooth them"
+    "section or material of a beam of {:g} m jump at more than {} places, where elements are not cut, so that they converge with "
+    "order 1 only; give a smooth function of s, or mean values"
 )
 STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}  # of each resultant
 
@@ -360,8 +361,8 @@ def _stations(function: Callable[[float], Any]) -> list[float] | None:
 
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:
     if np.ndim(elements) == 0:
-        return np.linspace(0.0, 1.0, whole_number("elements", elements, 1) + 1)
-    s = finite_row("elements, node fractions,", elements)
+        return np.linspace(0.0, 1.0, whole_number("elements", elements, 1, ", or node fractions from 0 to 1") + 1)
+    s = finite_row("elements (node fractions)", elements)
     if len(s) < 2 or s[0] != 0.0 or s[-1] != 1.0 or not (np.diff(s) > 0).all():
         raise InputError(f"node fractions must rise from 0 to 1; they are {elements!r}")
     return s

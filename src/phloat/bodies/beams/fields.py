@@ -259,7 +259,8 @@ def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: floa
     left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
     if left:
         raise InputError(
-            f"the frame {dict(frame)} leaves {left} of 6 rigid motions; hold more, or use {', '.join(FRAMES)}"
+            f"the frame {dict(frame)} leaves {left} of 6 rigid motions in the deformation; hold more, or use one of "
+            f"{', '.join(FRAMES)}"
         )
     if len(rigid) > 6:
         raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")

@@ -72,7 +72,7 @@ class Section:
         object.__setattr__(self, "I_yz", float(finite("product of inertia I_yz", self.I_yz, ())))
         object.__setattr__(self, "angle", float(finite("angle", self.angle, ())))
         if self.I_yz**2 >= self.I * I_y:
-            raise InputError(f"I_yz is {self.I_yz:g}; it must be below √(I I_y) = {np.sqrt(self.I * I_y):g}")
+            raise InputError(f"I_yz is {self.I_yz:g}; its size must be below √(I I_y) = {np.sqrt(self.I * I_y):g}")
 
     @property
     def moments(self) -> tuple[float, float, float]:

@@ -55,7 +55,10 @@ class Split:
         damping = getattr(self.beam, "damping", None)
         by_mass = isinstance(damping, Rayleigh) and damping.mass > 0.0
         if self.pieces > 1 and (by_mass or isinstance(damping, ModalDamping)):
-            raise InputError(f"{damping!r} is relative to the whole beam; damp its pieces by KelvinVoigt(time)")
+            raise InputError(
+                f"{damping!r} is relative to a motion of the whole beam, which its {self.pieces} pieces do not know; "
+                "damp a split beam by stiffness, KelvinVoigt(time), or leave it whole"
+            )
 
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
         """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""

@@ -60,7 +60,7 @@ class Continuum(MeshBody):
         if not stiff:
             return csr(mass * M)
         if self.K is None:
-            raise InputError("stiffness damping needs stresses that are local to elements; use the conforming elements")
+            raise InputError("stiffness damping needs stresses that are local to elements; use others than 'hhj'")
         return csr(mass * M + stiff * self.K)
 
     def _relative_mass(self, reference: str) -> Matrix:
@@ -72,7 +72,9 @@ class Continuum(MeshBody):
         heavy = self.M @ self.rigid
         if reference == BODY:
             if self.coordinates > MOST_DENSE:
-                raise InputError(f"relative_to='{BODY}' couples all coordinates; name a port")
+                raise InputError(
+                    f"relative_to='{BODY}' couples all {self.coordinates} coordinates (at most {MOST_DENSE}); name a port"
+                )
             return csr(self.M - csr(heavy @ np.linalg.pinv(self.rigid.T @ heavy, hermitian=True) @ heavy.T))
         if reference not in self.ports:
             raise InputError(unknown("reference of damping (relative_to)", reference, [*self.ports, BODY, GROUND]))
@@ -139,7 +141,7 @@ class Continuum(MeshBody):
         that lets it shorten as it bends, m (m + 1) / 2 of them. `body.coordinates` says what came out.
         """
         if basis is None and modes is None:
-            raise InputError("modes is None; it must be a whole number, 0 or more")
+            raise InputError("modes is None; it must be a whole number, 0 or more; or give a basis")
         body = floating_body(
             self,
             self.ports,
@@ -158,7 +160,9 @@ class Continuum(MeshBody):
         if modes is not None:
             raise InputError("give a basis, or modes=…, not both")
         if basis.V_v.shape[0] != self.coordinates:
-            raise InputError(f"the basis has {basis.V_v.shape[0]} rows of velocities; this body has {self.coordinates}")
+            raise InputError(
+                f"the basis has {basis.V_v.shape[0]} rows of velocities, not {self.coordinates}: make it of body.linear()"
+            )
         return np.asarray(basis.V_v.toarray())
 
     def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:

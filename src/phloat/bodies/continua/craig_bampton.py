@@ -25,7 +25,7 @@ from phloat.linear.analysis.shift_invert import ShiftInvert
 DENSE = 600  # coordinates up to which modes come from a dense eigenproblem
 LOOSE = 1e-9  # of unit columns: what counts as a motion that is not held
 ROUND_OFF = 1e-13  # of the terms of a sum
-NEGATIVE = "the stiffness is not positive: with all interfaces held some motion takes no energy, or gives some; is it one piece?"
+NEGATIVE = "the stiffness is not positive: with interfaces held some motion takes no energy, or gives some; is the body one piece?"
 
 
 class Tied(NamedTuple):
@@ -62,7 +62,9 @@ class CraigBampton:
         if frame not in self.columns:
             raise InputError(unknown("interface", frame, self.columns))
         if left := self.held.leaves[frame]:
-            raise InputError(f"interface {frame!r} leaves {left} rigid motions; use mean axes")
+            raise InputError(
+                f"interface {frame!r} leaves {left} rigid motions; take one with points off a line, or mean axes"
+            )
         return np.delete(self.V, self.columns[frame], axis=1)
 
     def mean_axes(self, M: Matrix, rigid: np.ndarray) -> np.ndarray:
@@ -210,7 +212,9 @@ class FixedInterfaces:
         """The lowest frequencies and modes of unit mass."""
         free = len(self.inside) - len(self.G)
         if count > free:
-            raise InputError(f"modes is {count}, but with its interfaces held the body has only {max(free, 0)}")
+            raise InputError(
+                f"modes is {count}, but with its interfaces held the body has only {max(free, 0)}; ask for fewer"
+            )
         M = csr(self.M[self.inside][:, self.inside])
         out = np.zeros((self.n, count))
         if not count:
@@ -303,7 +307,7 @@ def _check(n: int, interfaces: Mapping[str, Interface], modes: int) -> None:
     for name, interface in interfaces.items():
         if isinstance(interface, Averaged):
             if interface.L.shape[1] != n:
-                raise InputError(f"interface {name!r} has rows for {interface.L.shape[1]} coordinates of {n}")
+                raise InputError(f"interface {name!r} has rows for {interface.L.shape[1]} coordinates, not {n}")
             continue
         for c in interface.coordinates.tolist():
             if owner.setdefault(c, name) != name:

@@ -73,14 +73,18 @@ def floating_body(
     0 for none. `inertial` keeps the static response to the inertia of rigid motion, of spin, and of every port's own motion, too.
     """
     if continuum.held:
-        raise InputError(f"this body is held to the ground ({continuum.held}), so it cannot float; weld a port")
+        raise InputError(
+            f"this body is held to the ground ({continuum.held}), so it cannot float; release it, and weld its port instead"
+        )
     if continuum.frame is None:
-        raise InputError(f"the frame is missing: frame='{MEAN_AXES}', or of {', '.join(continuum.parts)}")
-    count = SOFTEST if stiffened is None else whole_number("stiffened", stiffened, 0)
+        raise InputError(
+            f"the frame is missing: give frame='{MEAN_AXES}', or the boundary that it follows: {', '.join(continuum.parts)}"
+        )
+    count = SOFTEST if stiffened is None else whole_number("stiffened", stiffened, 0, f", or None for {SOFTEST}")
     found = interfaces(continuum, ports)
     K = continuum.K
     if K is None:
-        raise InputError("elements='hhj' do not float: their stresses are not local; use other elements")
+        raise InputError("elements='hhj' do not float: their stresses are not local; use others, such as 'argyris'")
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
     forces = _inertial(continuum) if inertial else None
     basis = fixed_interface_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
@@ -104,7 +108,9 @@ def floating_body(
     strained = count > 0 and continuum.stretch is not None and continuum.strains.pair is not None
     fields = _with_companions(continuum, K, basis, primary, found, count if strained else 0)
     if fields.V.shape[1] > MOST:
-        raise InputError(f"{fields.V.shape[1]} coordinates are too many; ask for fewer modes, or stiffened=4")
+        raise InputError(
+            f"{fields.V.shape[1]} coordinates are too many (at most {MOST}); give fewer modes, or fewer companions: stiffened=4"
+        )
     return _body(continuum, fields, found)
 
 
@@ -139,7 +145,9 @@ def _resolved(v: np.ndarray, omega: float, K: Matrix) -> None:
     """
     noise = np.finfo(float).eps * np.abs(v) @ (abs(K) @ np.abs(v)) / omega**2
     if noise > RESOLVED:
-        raise AccuracyError(f"round-off is {noise:.1g} of the energy of the softest field; use a Beam or a Plate")
+        raise AccuracyError(
+            f"round-off is {noise:.1g} of the energy of the softest field; use fewer, longer cells, or a Beam or a Plate"
+        )
 
 
 def _with_companions(

@@ -231,7 +231,7 @@ def interfaces(continuum: MeshBody, ports: Mapping[str, Place]) -> dict[str, Int
         found = interface(continuum, name, patch)
         if taken[found.tied].any():
             shared = [other for other, o in out.items() if np.intersect1d(o.tied, found.tied).size]
-            raise InputError(f"ports {shared[0]!r} and {name!r} make one boundary rigid; make one a Mean(…)")
+            raise InputError(f"ports {shared[0]!r} and {name!r} share nodes that both make rigid; make one a Mean(…)")
         taken[found.tied] = True
         out[name] = found
     return out
@@ -298,7 +298,9 @@ def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
     scale = np.array([1.0, 1.0, 1.0, size, size, size])[there]
     value, vector = la.eigh(N[np.ix_(there, there)] / np.outer(scale, scale))
     if value[0] < (UNDETERMINED if trace.turn is None else THIN) * value[-1]:
-        raise InputError(f"{what} has no rotation of its own: its points lie on a line; name a face, or give a point")
+        raise InputError(
+            f"{what} has no rotation of its own: its points lie on a line, or at one; name a face, or a point (x, y, z)"
+        )
     inverse = np.zeros((6, 6))
     inverse[np.ix_(there, there)] = (vector / value) @ vector.T / np.outer(scale, scale)
     return x_C, csr(csr(inverse) @ right)

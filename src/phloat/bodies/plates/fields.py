@@ -98,7 +98,7 @@ class Membrane:
         """The unknowns of u_x and u_y on edges that are held along axes of the plane."""
         assert self.space is not None
         if not isinstance(axes, str) or not axes or set(axes) - set("xy"):
-            raise InputError(f"held is {axes!r} on a side of a plate; it must be 'x', 'y' or 'xy'")
+            raise InputError(f"held is {axes!r} on a side of a plate; it must be 'x', 'y' or 'xy'; supported= holds z")
         zero = vanishing_unknowns(self.space, edges, edges, value=True, slope=False)
         return np.concatenate([zero + "xy".index(a) * self.space.size for a in sorted(set(axes))])
 

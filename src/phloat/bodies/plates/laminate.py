@@ -55,7 +55,8 @@ class Laminate:
         first = float(self._through(self._rho, 1))
         if abs(first) > NONE * self.thickness * self.through.rho_0:
             raise InputError(
-                f"the mass centre of this laminate is {first / self.through.rho_0:.3g} m off the middle; it must not be"
+                f"the mass centre of this laminate is {first / self.through.rho_0:.3g} m off the middle; plates need layers "
+                "whose densities are symmetric"
             )
 
     @cached_property
@@ -110,7 +111,7 @@ def plane_stress(material: Material | Orthotropic) -> tuple[np.ndarray, np.ndarr
     if not isinstance(material, Orthotropic):
         raise InputError(f"the material is {material!r}; it must be a Material, an Orthotropic or a Laminate")
     if material.axes is not None:
-        raise InputError("this material has axes of its own; turn it in the plane by angle= instead")
+        raise InputError("this material has axes of its own; give it without axes, and turn it in the plane by angle=")
     (E_1, E_2, _), nu_12, (G_12, G_13, G_23) = material.E, material.nu[0], material.G
     share = 1.0 - nu_12**2 * E_2 / E_1
     Q = np.array([[E_1, nu_12 * E_2, 0], [nu_12 * E_2, E_2, 0], [0, 0, G_12 * share]]) / share

@@ -128,11 +128,11 @@ class Plate:
         if self.shear_factor is not None and self.theory != "mindlin":
             raise InputError("shear_factor is that of theory='mindlin'; Kirchhoff's plates have no shear deformation")
         if mapping("held", self.held, '{side: axes, as in "xy"}') and not self.with_membrane:
-            raise InputError("held is of sides in the plane of a plate, which has no membrane; say membrane=True")
+            raise InputError("held={…} holds a plate in its plane, and needs a membrane; give membrane=True")
         if self.membrane is False and section.coupled:
-            raise InputError("this laminate couples bending with stretching; leave membrane out")
+            raise InputError("this laminate stretches as it bends, so it has a membrane; leave membrane out")
         if self.elements == "hhj" and self.with_membrane:
-            raise InputError("elements='hhj' have no membrane; use other elements for plates that float")
+            raise InputError("elements='hhj' have no membrane, so do not float; use others, such as 'argyris'")
 
     @classmethod
     def rectangle(cls, a: float, b: float, **options: Any) -> Plate:
@@ -177,7 +177,7 @@ class Plate:
                 raise InputError(f"n is {n!r}, but this plate has a mesh of its own; use refine=… to make it finer")
             return self.outline
         if n is None:
-            raise InputError("how many cells? discretise(16) makes 16 along the longer side")
+            raise InputError("the number of cells is missing: discretise(16) makes 16 along the longer side")
         if isinstance(self.outline, PlateDisc):  # a support acts at the vertices, which are then on the circle
             return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
         rectangles = self.theory == "kirchhoff" and self.elements in (None, "bfs")

@@ -194,7 +194,7 @@ class Locator:
         if apart.min() > NEAR * size:
             near = point_text(nearest[apart.argmin()])
             raise InputError(
-                f"the point {point_text(x)} is {apart.min():.3g} m outside the body, whose nearest is {near}"
+                f"the point {point_text(x)} is {apart.min():.3g} m outside the body; its nearest point is about {near}"
             )
 
 
@@ -280,7 +280,9 @@ class SolidSurface:
         best = min(found, key=lambda one: abs(float(one[2][0])))
         if not abs(float(best[2][0])) <= NEAR * self.mesh.size:
             where = ", ".join(f"{x:g}" for x in patch.at)
-            raise InputError(f"the middle ({where}) of a Patch lies off the surface, where {middles[some[0]]} is")
+            raise InputError(
+                f"the middle ({where}) of a Patch is off the surface; a facet near it is about {point_text(middles[some[0]])}"
+            )
         n = best[3][0]
         offset, weight = patch.disc(float(sizes[best[0][0]]))
         e = np.linalg.svd(n[None])[2][1:]

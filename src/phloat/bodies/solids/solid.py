@@ -222,20 +222,22 @@ def nodes_on(mesh: Mesh, lines: Mapping[str, Line], name: str) -> np.ndarray:
     for part in name.split(" & "):
         found = np.intersect1d(found, mesh.node_numbers(part))
     if not len(found):
-        raise InputError(f"the boundaries of {name!r} share no node")
+        raise InputError(f"the boundaries of {name!r} share no node; name boundaries that meet")
     return found
 
 
 def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
     """The nodes on a straight line; it must run along edges of cells."""
-    a, b = finite(f"the ends of line {name!r}", line, (2, 3))
+    a, b = finite(f"line {name!r} (its two ends)", line, (2, 3))
     way = b - a
     length = float(np.linalg.norm(way))
     t = np.clip((mesh.points - a) @ way / max(length**2, 1e-300), 0.0, 1.0)
     on = np.flatnonzero(np.linalg.norm(mesh.points - a - t[:, None] * way, axis=1) <= NEAR * mesh.size)
     gaps = np.diff(np.sort(np.concatenate([[0.0, 1.0], t[on]]))) * length
     if not len(on) or gaps.max() > WIDE * float(np.max(mesh.measure)) ** (1.0 / mesh.dimension):
-        raise InputError(f"line {name!r} does not run along edges of cells: {len(on)} nodes are on it; change cells")
+        raise InputError(
+            f"line {name!r} has {len(on)} nodes with gaps of {gaps.max():.3g} m; choose cells whose edges run along it"
+        )
     return on
 
 
@@ -253,7 +255,7 @@ def with_supports(
     for name, along in mapping("held", held, '{boundary: axes, as in "xz"}').items():
         sides("held", name, mesh, lines)
         if not isinstance(along, str) or not along or set(along) - set(axes):
-            raise InputError(f"held[{name!r}] is {along!r}; it must say axes out of {axes!r}, as in {axes[:2]!r}")
+            raise InputError(f"held[{name!r}] is {along!r}; it must name axes out of {axes!r}, as in {axes[:2]!r}")
         wanted[name] = wanted.get(name, "") + along
         words.append(f"{name!r} held along {along}")
     if not wanted:
@@ -269,7 +271,9 @@ def _across(mesh: Mesh, name: str) -> int:
     x = mesh.points[mesh.node_numbers(name)][:, : mesh.dimension]
     flat = np.flatnonzero(np.ptp(x, axis=0) <= FLAT * mesh.size)
     if len(flat) != 1:
-        raise InputError(f"the boundary {name!r} is not flat, so not symmetric; hold it: held={{{name!r}: 'x'}}")
+        raise InputError(
+            f"the boundary {name!r} is not flat across an axis, so not symmetric; hold axes of it: held={{{name!r}: 'x'}}"
+        )
     return int(flat[0])
 
 
@@ -289,5 +293,7 @@ def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, El
             raise InputError(f"region {name!r} overlaps another region that has a material; give each cell one")
         of[mesh.regions[name]] = k
     if bare := int((of < 0).sum()):
-        raise InputError(f"{bare} of {len(of)} cells have no material; regions: {', '.join(mesh.regions) or 'none'}")
+        raise InputError(
+            f"{bare} of {len(of)} cells are in no region with a material; regions: {', '.join(mesh.regions) or 'none'}"
+        )
     return [(np.flatnonzero(of == k), one) for k, one in enumerate(material.values())]

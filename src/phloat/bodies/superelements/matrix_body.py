@@ -61,7 +61,7 @@ class NodeShape(Shape):
         away = np.linalg.norm(self.nodes[None] - x[:, None], axis=2)
         at = away.argmin(axis=1)
         if (off := away[np.arange(len(x)), at].max(initial=0.0)) > 1e-6 * np.ptp(self.nodes, axis=0).max():
-            raise InputError(f"a body from matrices is known at its nodes only; a point is {off:.3g} m off")
+            raise InputError(f"a body from matrices is known at its nodes only; a point is {off:.3g} m off them")
         return at
 
 
@@ -120,7 +120,9 @@ def symmetric(what: str, a: Matrix) -> Matrix:
         raise InputError(f"{what} holds one triangle only; give the whole matrix, A + A.T − diag(A)")
     defect = largest(a - a.T) / size
     if defect > SKEW:
-        raise InputError(f"{what} is not symmetric: relative defect {defect:.1e}; export it without follower loads")
+        raise InputError(
+            f"{what} is not symmetric: relative defect {defect:.1e}; export it without follower loads, contact and damping"
+        )
     return csr((a + a.T) / 2) if defect else a
 
 
@@ -183,7 +185,8 @@ def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndar
     size = np.sqrt(max(np.trace(whole[3:, 3:]) / mass, 1e-300))  # a radius of gyration about the origin
     if (defect := float(np.abs(moment + moment.T).max()) / (mass * size)) > UNEQUAL:
         raise InputError(
-            f"M has no mass centre: momenta of rotations differ by {defect:.1e}; do nodes and dofs fit it?"
+            f"M has no mass centre: the momenta of rigid rotations contradict each other, relatively {defect:.1e}; see that the "
+            "coordinates of nodes and the components of dofs fit M"
         )
     about = rigid_shift(centre)
     return mass, centre, (about.T @ whole @ about)[3:, 3:]

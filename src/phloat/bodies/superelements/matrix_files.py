@@ -123,7 +123,10 @@ def _abaqus(text: str) -> Labelled:
     table = _table(text, 5, "node, dof, node, dof, value")
     labels = _integers(table[:, :4])
     if (labels[:, [0, 2]] < 1).any():
-        raise InputError(f"node {int(labels[:, [0, 2]].min())} is internal to the code; export without contacts")
+        raise InputError(
+            f"node {int(labels[:, [0, 2]].min())} is internal to the code that wrote the file (a multiplier …); "
+            "export without contacts, connectors and hybrid elements"
+        )
     if np.abs(table[:, 4]).max(initial=0.0) >= PENALTY:
         where = labels[np.abs(table[:, 4]).argmax()]
         raise InputError(f"node {where[0]}, dof {where[1]} is held (1e36); export the free body")
@@ -257,13 +260,17 @@ def row_table(dofs: object, nodes: int, rows: int) -> np.ndarray:
         for each in (3, 6):
             if rows == each * nodes:
                 return np.column_stack([np.repeat(np.arange(nodes), each), np.tile(np.arange(1, each + 1), nodes)])
-        raise InputError(f"the matrices have {rows} rows for {nodes} nodes; name them: dofs=[(node, component), …]")
+        raise InputError(
+            f"the matrices have {rows} rows for {nodes} nodes, not 3 or 6 for each; name them: dofs=[(node, component), …]"
+        )
     table = np.asarray(dofs)
     if table.shape != (rows, 2) or table.dtype.kind not in "iu":
         raise InputError(f"dofs has shape {table.shape}; it must be {rows} pairs of whole numbers (node, component)")
     if (bad := (table[:, 0] < 0) | (table[:, 0] >= nodes) | (table[:, 1] < 0) | (table[:, 1] > 6)).any():
         node, component = table[bad.argmax()]
-        raise InputError(f"dofs holds ({node}, {component}); there are {nodes} nodes and components 0 to 6")
+        raise InputError(
+            f"dofs holds ({node}, {component}); nodes are 0 to {nodes - 1}, components 1 to 6, and 0 a scalar"
+        )
     moving = table[table[:, 1] > 0]
     pairs, count = np.unique(moving, axis=0, return_counts=True)
     if (count > 1).any():
@@ -284,10 +291,14 @@ def interface_nodes(interfaces: object, dofs: np.ndarray, nodes: int) -> dict[st
         if at.ndim != 1 or not at.size or at.dtype.kind not in "iu":
             raise InputError(f"interface {name!r} is {chosen!r}; it must be a list of node numbers")
         if at.min() < 0 or at.max() >= nodes:
-            raise InputError(f"interface {name!r} has node {at.min() if at.min() < 0 else at.max()}; there are {nodes}")
+            raise InputError(
+                f"interface {name!r} has node {at.min() if at.min() < 0 else at.max()}; nodes go from 0 to {nodes - 1}"
+            )
         for node, axis in product(at.tolist(), "xyz"):
             if (node, 1 + "xyz".index(axis)) not in known:
-                raise InputError(f"interface {name!r}: the matrices hold no displacement {axis} of node {node}")
+                raise InputError(
+                    f"interface {name!r}: no row holds displacement {axis} of node {node}; take nodes with all three"
+                )
         out[name] = np.unique(at)
     return out
 

@@ -258,7 +258,9 @@ class Superelement:
         R = symmetric("R", self.R)
         require_positive_semidefinite("R", R)
         if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
-            raise InputError(f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground")
+            raise InputError(
+                f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"
+            )
         return R
 
     def _soft_ground(self, lowest: float) -> None:
@@ -268,7 +270,10 @@ class Superelement:
         omega = np.sqrt(np.abs(energy) / mass)
         if omega.max() > STORED * lowest:
             listed = ", ".join(f"{name} {w:.3g}" for name, w in zip(MOTIONS, omega, strict=True))
-            raise InputError(f"rigid motions have frequencies of {listed} rad/s, beside {lowest:.3g}; springs hold K")
+            raise InputError(
+                f"rigid motions have frequencies of {listed} rad/s, beside {lowest:.3g} rad/s of the softest deformation: "
+                "K is held by soft springs, or was written with too few digits; export the free body with all digits"
+            )
 
 
 # --- compared with the full matrices ----------------------------------------------------------------------------------

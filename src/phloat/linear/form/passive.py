@@ -200,7 +200,7 @@ def _split(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, count: in
     """The sum of the energies of the poles on the axis and of the others, in a real basis that separates them."""
     S, Q, found = la.schur(A, output="real", sort=lambda re, im: abs(re) <= AXIS * size)
     if found != count:
-        raise InputError(f"{abs(found - count)} poles are too near to the imaginary axis to be separated")
+        raise InputError(f"{abs(found - count)} poles are too near to the imaginary axis to be separated; damp them")
     Y = la.solve_sylvester(S[:count, :count], -S[count:, count:], -S[:count, count:])
     T = Q @ np.block([[np.eye(count), Y], [np.zeros((len(A) - count, count)), np.eye(len(A) - count)]])
     B, C = la.solve(T, B), C @ T

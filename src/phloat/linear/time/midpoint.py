@@ -35,7 +35,7 @@ class MidpointSolver:
             else:
                 self.factor = Factor(self.model, 4.0 / h**2, 2.0 / h)
         except RuntimeError:
-            raise InputError("singular: a motion has no mass and stiffness, or joints are redundant") from None
+            raise InputError("a motion has no mass and no stiffness, or joints repeat each other; omit those") from None
 
     def mean(self, e: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ē and λ of the step from e under the mean input u."""

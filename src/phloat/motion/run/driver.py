@@ -178,8 +178,8 @@ class Run:
             port = task.system.ports.also.get(name, name)
             if port not in there:
                 raise InputError(
-                    f"the controller answers for {name!r} at t = {self.t:g} s; "
-                    f"there {'are' if first else 'were at the start'}: {', '.join(there)}"
+                    f"the controller returned a value for {name!r} at t = {self.t:g} s; "
+                    f"{'ports are' if first else 'at the start it returned values for'}: {', '.join(there)}"
                 )
             shape = task.system.ports.shape(name)
             self.signals[port] = Constant(as_vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))

@@ -210,7 +210,8 @@ class EventSearch:
             if (at := accumulation_point(times, task.t_end - task.t_0)) is not None:
                 raise ConvergenceError(
                     f"event {self.events[k].name!r} took place {len(times)} times, faster and faster: its times pile up at "
-                    f"t = {at:.9g} s, and no step goes beyond. The motion up to there is in `result` of this error; end it before "
+                    f"t = {at:.9g} s, and no step goes beyond. The motion up to there is in `result` of this error; "
+                    "end the run before that "
                     "with an event that has no `do`, or let `do` leave a state that does not come back (weld it, put a spring)",
                     self.stepper.result(),
                 )

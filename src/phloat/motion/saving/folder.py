@@ -238,7 +238,7 @@ def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
         there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
         warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=4)
     if not sum(len(piece["t"]) for piece in pieces):
-        raise InputError(f"the run in {str(where.path)!r} was cut short before its first piece was written")
+        raise InputError(f"the run in {str(where.path)!r} was cut short before anything was written; run it again")
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     accounts = None
     if saved["entries"] is not None:

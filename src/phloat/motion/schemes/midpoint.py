@@ -74,7 +74,7 @@ class Midpoint:
 def _require_tolerance(newton: float | None) -> None:
     """Raises InputError if Newton's method would stop too early."""
     if newton is not None and positive("newton", newton) > 1e-3:
-        raise InputError(f"newton={newton:g} is no solution of a step; 1e-8 is loose, None is round-off")
+        raise InputError(f"newton={newton:g} is too large to solve a step; give 1e-8, or None for round-off")
 
 
 # --- fourth order ----------------------------------------------------------------------------------------------------
