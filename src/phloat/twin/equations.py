@@ -179,7 +179,7 @@ def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array
 
 def ports_feel(group: Tree, old: Tree, new: Tree, Q: Array, forces: Array) -> Array:
     """What the forces on all ports of each body do to it, (bodies, size)."""
-    one = jax.vmap(lambda e, p, Q, f: felt(e, p, Q, f, turns(group)), (0, 0, None, 0))
+    one = jax.vmap(lambda e, p, Q, f: felt(e, p, Q, Q, f, turns(group)), (0, 0, None, 0))
     return jnp.sum(jax.vmap(one)(group["ends"], between(old, new), Q, forces), axis=1)
 
 

@@ -1,10 +1,23 @@
-"""What the forces at a port add to the tangent of their own body: as it moves, its arms, directions and Q move with it."""
+"""What the forces at a port add to the tangent of their own body: as it moves, its arms, directions and Q move with it, and
+some forces change."""
 
+from phloat.joints.rows import FIRST, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
-from phloat.motion.kernel.machine.dense import add_rows, cross_add, cross_product, fill, rotate_back
-from phloat.motion.kernel.ports import THIRD, back, bending_moment, bent_by, forth, shortening
+from phloat.motion.kernel.machine.dense import add_4, add_rows, cross_add, cross_product, fill
+from phloat.motion.kernel.ports import (
+    THIRD,
+    back,
+    bending_moment,
+    bent_by,
+    carry_end,
+    carry_mean,
+    clear,
+    forth,
+    shortening,
+)
+from phloat.motion.kernel.rows import direction, push, vector
 
 
 @jit
@@ -30,7 +43,7 @@ def own_tangent(B, E, e, data, w, h, scratch):
             cross_add(w, mean + t.DIR + 3 * j, w, out + t.ON_DIR + 3 * j, 1.0, w, z)
             _moment(w, end + t.DIR + 3 * j, out + t.ON_DIR + 3 * j, Z, False)
     kappa = shortening(B, i, w, h)
-    rotate_back(w, A0, w, z, w, z + 3)
+    w[z + 3], w[z + 4], w[z + 5] = back(w, A0, w[z], w[z + 1], w[z + 2])
     for a in range(rot):
         i_a = axis(a, rot)
         q0, q1, q2 = w[Q + i_a], w[Q + 3 + i_a], w[Q + 6 + i_a]
@@ -45,7 +58,7 @@ def own_tangent(B, E, e, data, w, h, scratch):
         x, y, u = back(w, A1, half * x, half * y, half * u)
         add_rows(lin, long, x, y, u, data, E[e, t.E_PHI], w, D + (lin + a) * wide + o)
     # η–ω: h/2 Φᵀ[A₀ᵀf]
-    rotate_back(w, A0, w, out + t.FORCE, w, z)
+    w[z], w[z + 1], w[z + 2] = back(w, A0, f0, f1, f2)
     for a in range(lin):
         for b in range(rot):
             f, row = half * _skew(w, z, a, axis(b, rot)), E[e, t.E_PHI] + a * long
@@ -152,3 +165,116 @@ def _moment(w, a, f, Z, fresh):
         for j in range(3):
             value = w[a + i] * w[f + j] - (inner if i == j else 0.0)
             w[Z + 3 * i + j] = value if fresh else w[Z + 3 * i + j] + value
+
+
+# --- rows whose forces on a body change as that body moves: products of vectors that both move with it, lengths, and forces
+# that follow their section
+
+# in the scratch of a body: one of δc₁ and the three δd₁, and the forces that change by it
+MOVED, CHANGED = 40, 64
+
+
+@jit
+def geometric(m, w, e, h):
+    """D −= Σ (what the forces that change by one component of δc̄ or δd̄ do to the body) ⊗ (that component per unknown)."""
+    B, E, i, j = m.bodies, m.ends, m.ends[e, t.E_BODY], m.ends[e, t.E_ENTRY]
+    D, size, wide, moved, out = B[i, t.W_D], B[i, t.SIZE], B[i, t.WIDE], B[i, t.W_T] + MOVED, B[i, t.W_T] + CHANGED
+    force, motion = B[i, t.W_Y], B[i, t.W_UNIT]  # units are made after D
+    for k in range(12 if E[e, t.E_TURNS] else 3):
+        fill(12, 0.0, w, moved)
+        w[moved + k] = h if k < 3 else 0.5 * h
+        clear(w, out)
+        if not force_change(m, w, j, m.entries[j, t.J_B] == e, out, moved):
+            return
+        fill(wide, 0.0, w, force)
+        carry_mean(B, E, e, m.data, w, out, force)
+        clear(w, out)
+        w[out + k] = 1.0
+        fill(wide, 0.0, w, motion)
+        carry_end(B, E, e, m.data, w, out, motion, h)
+        for r in range(size):
+            add_4(wide, -w[force + r], w, motion, w, D + r * wide)
+
+
+@hot
+def shift(w, a, side, port_shift):
+    """δ of the mean of a vector by the motion of one side."""
+    if a == SEPARATION:
+        half = 0.5 if side else -0.5
+        return half * w[port_shift], half * w[port_shift + 1], half * w[port_shift + 2]
+    first = SECOND if side else FIRST
+    if a < first or a >= first + 3:
+        return 0.0, 0.0, 0.0
+    o = port_shift + 3 + 3 * (a - first)
+    return w[o], w[o + 1], w[o + 2]
+
+
+@inner
+def follow(m, w, j, r, lam, side, out, port_shift):
+    """δ(λ |α| u/|u|) of a force that follows its section, u = Σ α d̄."""
+    A, B, T = m.ends[m.entries[j, t.J_A], t.E_MEAN], m.ends[m.entries[j, t.J_B], t.E_MEAN], m.terms
+    x, y, z, scale = direction(m.rows, T, r, m.data, w, A, B)
+    d0, d1, d2, size = 0.0, 0.0, 0.0, x * x + y * y + z * z
+    for k in range(m.rows[r, t.R_TERM], m.rows[r, t.R_TERM] + m.rows[r, t.R_P]):
+        factor = m.data[T[k, t.T_FACTOR]]
+        u, v, s = shift(w, T[k, t.T_A], side, port_shift)
+        d0, d1, d2 = d0 + factor * u, d1 + factor * v, d2 + factor * s
+    part, force = (x * d0 + y * d1 + z * d2) / size, lam * scale
+    o = out + (t.TORQUE if m.rows[r, t.R_FUNCTION] == t.SPIN else t.FORCE)
+    w[o] += force * (d0 - part * x)
+    w[o + 1] += force * (d1 - part * y)
+    w[o + 2] += force * (d2 - part * z)
+
+
+@inner
+def end_slope(m, w, j, r, side, port_shift):
+    """δp at the end of the step."""
+    A, B, T, total = m.ends[m.entries[j, t.J_A], t.E_END], m.ends[m.entries[j, t.J_B], t.E_END], m.terms, 0.0
+    for k in range(m.rows[r, t.R_TERM], m.rows[r, t.R_TERM] + m.rows[r, t.R_P]):
+        a, b = T[k, t.T_A], T[k, t.T_B]
+        x, y, z = vector(w, A, B, a)
+        u, v, s = shift(w, b, side, port_shift)
+        change = x * u + y * v + z * s
+        x, y, z = vector(w, A, B, b)
+        u, v, s = shift(w, a, side, port_shift)
+        total += 2.0 * m.data[T[k, t.T_FACTOR]] * (change + x * u + y * v + z * s)
+    return total
+
+
+@inner
+def force_change(m, w, j, side, out, port_shift):
+    """Forces at one side, in w from `out` on, that change with its own motion: δ(λ f_p α b̄) on a and δ(λ f_p α ā) on b.
+
+    The slopes f_p and f_q are held, but for lengths: their change is what keeps a taut string from being pushed sideways.
+    """
+    J, R, T = m.entries, m.rows, m.terms
+    any_row, other = False, out + t.OUT_SIZE  # what the rows do to the other side is not used
+    on_A, on_B = (other, out) if side else (out, other)
+    for n in range(J[j, t.J_ROWS]):
+        r, lam = J[j, t.J_ROW] + n, w[m.where[0] + J[j, t.J_LAM] + n]
+        if lam == 0.0:
+            continue
+        function, o = R[r, t.R_FUNCTION], R[r, t.R_COEF] + t.COEF_MEAN
+        if function == t.VELOCITY or function == t.SPIN:
+            if R[r, t.R_FOLLOWS] and side == 1:
+                follow(m, w, j, r, lam, side, out, port_shift)
+                any_row = True
+            continue
+        sharper = 0.0
+        if function == t.LENGTH:  # f_p = 1/(l₀ + l₁)
+            sharper = -lam * w[o] * w[o] * w[R[r, t.R_COEF] + t.COEF_END] * end_slope(m, w, j, r, side, port_shift)
+        A, B = m.ends[J[j, t.J_A], t.E_MEAN], m.ends[J[j, t.J_B], t.E_MEAN]
+        for k in range(R[r, t.R_TERM], R[r, t.R_TERM] + R[r, t.R_P] + R[r, t.R_Q]):
+            a, b, factor = T[k, t.T_A], T[k, t.T_B], m.data[T[k, t.T_FACTOR]]
+            force = lam * factor * w[o if k < R[r, t.R_TERM] + R[r, t.R_P] else o + 1]
+            x, y, z = shift(w, b, side, port_shift)
+            push(w, a, force * x, force * y, force * z, on_A, on_B)
+            x, y, z = shift(w, a, side, port_shift)
+            push(w, b, force * x, force * y, force * z, on_A, on_B)
+            if sharper != 0.0:
+                x, y, z = vector(w, A, B, b)
+                push(w, a, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
+                x, y, z = vector(w, A, B, a)
+                push(w, b, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
+        any_row = True
+    return any_row

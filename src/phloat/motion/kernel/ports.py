@@ -23,7 +23,6 @@ from phloat.motion.kernel.machine.dense import (
     cross_product,
     dot_4,
     fill,
-    rotate,
     set_rows,
 )
 from phloat.motion.kernel.machine.simd import broadcast, store
@@ -79,7 +78,8 @@ def directions_at(B, E, e, data, w, q, frame, out, scratch):
         for a in range(3):
             w[scratch + 3 + a] = w[frame + t.FRAME_DIR + j + a] + once * w[scratch + a]
         cross_add(w, psi, w, scratch, twice, w, scratch + 3)
-        rotate(w, q + t.Q_A, w, scratch + 3, w, out + t.DIR + j)
+        d = out + t.DIR + j
+        w[d], w[d + 1], w[d + 2] = forth(w, q + t.Q_A, w[scratch + 3], w[scratch + 4], w[scratch + 5])
 
 
 @inner

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.motion.kernel.machine.compiler import inner
+from phloat.motion.kernel.machine.compiler import hot, inner
 
 FACTOR, DIVIDE, LOWER, SUBTRACT = range(4)
 OPERATION = 7  # what, blocks (offsets in w), sizes, where the flags of the pivots stand
@@ -109,6 +109,16 @@ def upper(w, b, m, diagonal, x):
         w[x + i] = total * w[diagonal + i]
 
 
+@hot
+def _subtract_product(w, a, m, n, x, y):
+    """y −= a x for a block a (m × n)."""
+    for i in range(m):
+        total = 0.0
+        for j in range(n):
+            total += w[a + i * n + j] * w[x + j]
+        w[y + i] -= total
+
+
 @inner
 def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
     """x ← S⁻¹x. `blocks` (entries × 3): offset, size and place in x of each diagonal block; `sweep`: the others, by entry."""
@@ -118,22 +128,12 @@ def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
         o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
         lower(w, o, m, at)
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # L blocks below the diagonal in this column
-            target, block, size = x + sweep[s, 0], sweep[s, 1], sweep[s, 2]
-            for i in range(size):
-                total = 0.0
-                for j in range(m):
-                    total += w[block + i * m + j] * w[at + j]
-                w[target + i] -= total
+            _subtract_product(w, sweep[s, 1], sweep[s, 2], m, at, x + sweep[s, 0])
     for k in range(n - 1, -1, -1):
         e = order[k]
         o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # U blocks right of the diagonal in this row
-            source, block, size = x + sweep[s, 0], sweep[s, 3], sweep[s, 2]
-            for i in range(m):
-                total = 0.0
-                for j in range(size):
-                    total += w[block + i * size + j] * w[source + j]
-                w[at + i] -= total
+            _subtract_product(w, sweep[s, 3], m, sweep[s, 2], x + sweep[s, 0], at)
         upper(w, o, m, diagonal + blocks[e, 2], at)
 
 

@@ -177,21 +177,3 @@ def cross_add(a, o, b, p, scale, y, q):
 def cross_product(a, b, c, x, y, z):
     """(a, b, c) × (x, y, z)."""
     return b * z - c * y, c * x - a * z, a * y - b * x
-
-
-@inner
-def rotate(A, o, x, p, y, q):
-    """y = A x, 3 × 3."""
-    a, b, c = x[p], x[p + 1], x[p + 2]
-    y[q] = A[o] * a + A[o + 1] * b + A[o + 2] * c
-    y[q + 1] = A[o + 3] * a + A[o + 4] * b + A[o + 5] * c
-    y[q + 2] = A[o + 6] * a + A[o + 7] * b + A[o + 8] * c
-
-
-@inner
-def rotate_back(A, o, x, p, y, q):
-    """y = Aᵀ x, 3 × 3."""
-    a, b, c = x[p], x[p + 1], x[p + 2]
-    y[q] = A[o] * a + A[o + 3] * b + A[o + 6] * c
-    y[q + 1] = A[o + 1] * a + A[o + 4] * b + A[o + 7] * c
-    y[q + 2] = A[o + 2] * a + A[o + 5] * b + A[o + 8] * c
