@@ -179,10 +179,10 @@ def family(
         if not low < high:
             raise InputError(f"range of {name} is {low:g} to {high:g}; it must rise")
 
+    problem = Problem(system, start, t_end, dt, lambda motion: motion, u, watch)
+
     def made(values: np.ndarray) -> Model:
-        new = with_parameters(system, dict(zip(names, map(float, values), strict=True)))
-        begun = start(new) if callable(start) else start
-        return exported(new, begun, t_end, dt=dt, u=u, watch=watch, apart=True)
+        return problem.model(dict(zip(names, map(float, values), strict=True)))
 
     rng = np.random.default_rng(0)
     at = [box[:, 0] + rng.random(len(names)) * (box[:, 1] - box[:, 0]) for _ in range(2)]

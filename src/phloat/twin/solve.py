@@ -21,11 +21,11 @@ from phloat.twin.equations import (
     equations,
     gathered,
     joined,
-    mean_maps,
     pulls,
     sliced,
     step_start,
     turns,
+    velocity_maps,
 )
 from phloat.twin.model import Tree
 from phloat.twin.ports import between, felt, port
@@ -57,7 +57,7 @@ def correction_factors(
     hats, solutions, small = [], [], []
     for k, g in enumerate(model["groups"]):
         (end, Q), lin, rot = at["ends"][k], state["bodies"][k]["V"].shape[1], state["bodies"][k]["omega"].shape[1]
-        G = _rows(g, unit, mean_maps(g, before["ports"][k], at["ports"][k], Q))
+        G = _rows(g, unit, velocity_maps(g, between(before["ports"][k], at["ports"][k]), Q, Q))
         hat = _rows(g, unit_end, end_maps(g, at["ports"][k], end["A"], Q, x[k][:, lin : lin + rot], h))
         hats.append(hat)
         solutions.append(contract(bodies[k]["inverse"], jnp.swapaxes(G, 1, 2)))

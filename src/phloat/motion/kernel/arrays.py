@@ -159,10 +159,7 @@ class Arrays:
 
 def arrays_of(body: Body) -> Arrays:
     """The constants of a body, made once and kept with it."""
-    kept = vars(body)
-    if "arrays" not in kept:
-        kept["arrays"] = Arrays(body)
-    return kept["arrays"]
+    return vars(body).setdefault("arrays", Arrays(body))
 
 
 def _merged(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import HANDS, WRONG
 from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, assemble, close, do, each
-from phloat.motion.kernel.ports import carry_end, carry_mean, carry_point, clear, forces_on_body, port_end
+from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
@@ -119,23 +119,18 @@ def linear_rows(m, w, j, h):
     a, b = J[j, t.J_A], J[j, t.J_B]
     for k in range(J[j, t.J_ROWS]):
         r = J[j, t.J_ROW] + k
-        i = R[r, t.R_AXIS]
         for hat in range(2):
-            if i < 0:
-                clear(w, t.OUT_A)
-                clear(w, t.OUT_B)
-                side = t.E_END if hat else t.E_MEAN
-                coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
-                pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
+            clear(w, t.OUT_A)
+            clear(w, t.OUT_B)
+            side = t.E_END if hat else t.E_MEAN
+            coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
+            pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
             for which in range(2):
                 e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if which else (a, J[j, t.J_INC_A], t.OUT_A)
                 if inc < 0:
                     continue
                 wide = B[E[e, t.E_BODY], t.WIDE]
                 to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
-                if i >= 0:
-                    carry_point(B, E, e, m.data, w, hat, i, 1.0 if which else -1.0, to, h)
-                    continue
                 fill(wide, 0.0, w, to)
                 if hat:
                     carry_end(B, E, e, m.data, w, out, to, h)

@@ -109,10 +109,6 @@ class Packed:
     lasting: int  # numbers of w that a run goes on from; behind them are workspaces
     multipliers: int
 
-    def state_of(self, name: int) -> slice:
-        B = self.model.bodies[name]
-        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + t.Q_ETA + t.V_RATE + 2 * int(B[t.N_ETA]))
-
 
 @cache
 def coincides(row: Row) -> int:

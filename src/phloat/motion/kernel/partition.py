@@ -7,7 +7,7 @@ import numpy as np
 
 from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.machine.compiler import inner, part
-from phloat.motion.kernel.machine.dense import add_4, dot_4, zero_4
+from phloat.motion.kernel.machine.dense import add_4, dot_4, fill
 from phloat.motion.kernel.machine.inverse import invert, solved
 from phloat.motion.kernel.machine.threads import DONE, HANDS, JOB, LEAVE, NEXT, WRONG, draw, look, once, tell
 from phloat.motion.kernel.port_tangent import geometric, own_tangent
@@ -31,7 +31,7 @@ def do(m, w, gravity, h, job, r):
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
             of_body.body_residual(B, i, m.data, m.indices, w, gravity, h)
-            zero_4(B[i, t.WIDE], w, B[i, t.W_GAM])
+            fill(B[i, t.WIDE], 0.0, w, B[i, t.W_GAM])
             w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
     elif job == FACTORS:
         m.crew[WRONG + r] = -1

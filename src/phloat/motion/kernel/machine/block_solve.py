@@ -89,26 +89,6 @@ def _subtract(w, a, b, c, m, n, p):
                     w[c + i * n + j] -= factor * w[b + k * n + j]
 
 
-@inner
-def lower(w, b, m, x):
-    """x ← L⁻¹x of a diagonal block."""
-    for i in range(1, m):
-        total = 0.0
-        for j in range(i):
-            total += w[b + i * m + j] * w[x + j]
-        w[x + i] -= total
-
-
-@inner
-def upper(w, b, m, diagonal, x):
-    """x ← U⁻¹x of a diagonal block; 0 where the pivot vanished."""
-    for i in range(m - 1, -1, -1):
-        total = w[x + i]
-        for j in range(i + 1, m):
-            total -= w[b + i * m + j] * w[x + j]
-        w[x + i] = total * w[diagonal + i]
-
-
 @hot
 def _subtract_product(w, a, m, n, x, y):
     """y −= a x for a block a (m × n)."""
@@ -126,7 +106,8 @@ def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
     for k in range(n):
         e = order[k]
         o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
-        lower(w, o, m, at)
+        for i in range(1, m):  # L⁻¹
+            _subtract_product(w, o + i * m, 1, i, at, at + i)
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # L blocks below the diagonal in this column
             _subtract_product(w, sweep[s, 1], sweep[s, 2], m, at, x + sweep[s, 0])
     for k in range(n - 1, -1, -1):
@@ -134,7 +115,9 @@ def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
         o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # U blocks right of the diagonal in this row
             _subtract_product(w, sweep[s, 3], m, sweep[s, 2], x + sweep[s, 0], at)
-        upper(w, o, m, diagonal + blocks[e, 2], at)
+        for i in range(m - 1, -1, -1):  # U⁻¹; 0 where the pivot vanished
+            _subtract_product(w, o + i * (m + 1) + 1, 1, m - 1 - i, at + i + 1, at + i)
+            w[at + i] *= w[diagonal + blocks[e, 2] + i]
 
 
 # --- the order of elimination: least degree first, and the program that follows from it ---------------------------------
