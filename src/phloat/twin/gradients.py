@@ -1,4 +1,4 @@
-"""Gradients of a number of a run by parameters of the system, by name, and by gains of a feedback.
+"""Gradients of a number of a run by parameters of the system, by name, and by gains of a feedback; families over parameters.
 
 The run is differentiated backwards, exactly: implicit derivatives of every step, some √steps states in memory. How the arrays of
 the model depend on a parameter is taken from the system made again with four values of it (differences of fourth order: exact for

@@ -1,4 +1,7 @@
-"""A run: steps one after the other, with what is wanted of them kept; its memory stays bounded when it is differentiated."""
+"""A run: steps one after the other, with what is wanted of them kept; its memory stays bounded when it is differentiated.
+
+At the end: batches of runs, members of a family, in one compiled program.
+"""
 
 from __future__ import annotations
 
@@ -344,7 +347,7 @@ def ensemble(
 
 
 def fitting(needs: Any, device: Any, batch: int) -> None:
-    """A sentence where a batch does not fit into the memory of a device, with one that would."""
+    """Raises InputError if a batch does not fit into the memory of a device, with a batch that would."""
     limit = (device.memory_stats() or {}).get("bytes_limit")
     if needs is None or not limit:
         return

@@ -1,4 +1,4 @@
-"""What is done body by body, range of bodies by range: alone, or shared among threads.
+"""What is done body by body, range of bodies by range: alone, or shared among threads; and what bodies add to S.
 
 Bodies of a range use one workspace in turn; that of another range is another, so ranges can be done at the same time.
 """
