@@ -144,9 +144,8 @@ def free_residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h
     F_omega = (p1 - p0) / h
     if omega.shape[0] == 3:
         F_omega = F_omega - jnp.cross(0.5 * (p0 + p1), omega)
-    elastic = (
-        contract(b["K"], eta) + contract(b["R_d"], v) + b["force"] + membrane_force(b, start, known["sigma"], v, h)
-    )
+    elastic = contract(b["K"], eta) + contract(b["R_d"], v) + b["force"]
+    elastic = elastic + membrane_force(b, start, known["sigma"], v, h)
     F_eta = (q1 - q0) / h - kinetic_force(b, eta, start, end) + elastic
     return jnp.concatenate([F_V, F_omega, F_eta])
 

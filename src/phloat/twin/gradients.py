@@ -59,9 +59,8 @@ class Problem:
         """The number for these parameters and gains."""
         model = self.model(values)
         self._checked(model, gains)
-        number, residual = self._compiled[0](
-            jax.device_put(model.arrays, found(self.device)), dict(gains or {}), model.names
-        )
+        arrays = jax.device_put(model.arrays, found(self.device))
+        number, residual = self._compiled[0](arrays, dict(gains or {}), model.names)
         settled(residual)
         return float(number)
 

@@ -51,16 +51,17 @@ def arrive(m, w):
 def predict(m, w, iw, guess):
     """The unknowns from those of the three steps before, with the given weights, or the velocities of the state at first."""
     B, started = m.bodies, iw[t.I_STARTED]
-    first, second, third = (1.0, 0.0, 0.0) if started < 2 else (2.0, -1.0, 0.0)
-    if started > 2:
-        first, second, third = guess[0], guess[1], guess[2]
     for i in range(len(B)):
         x, old, older, oldest = B[i, t.W_X], B[i, t.W_OLD], B[i, t.W_OLDER], B[i, t.W_OLDEST]
+        for k in range(B[i, t.SIZE]):
+            if started == 1:
+                w[x + k] = w[old + k]
+            elif started == 2:
+                w[x + k] = 2.0 * w[old + k] - w[older + k]
+            elif started > 2:
+                w[x + k] = guess[0] * w[old + k] + guess[1] * w[older + k] + guess[2] * w[oldest + k]
         if started == 0:
             of_body.velocities_at_start(B, i, w)
-        else:
-            for k in range(B[i, t.SIZE]):
-                w[x + k] = first * w[old + k] + second * w[older + k] + third * w[oldest + k]
         for k in range(B[i, t.SIZE], B[i, t.WIDE]):
             w[x + k] = 0.0  # padding: a correction that was no number would stay in it
 
