@@ -24,7 +24,7 @@ def write(folder):
     import crank_slider as example
 
     import phloat as ph
-    from phloat.twin.families import family
+    from phloat.twin.gradients import family
 
     u = {"crank pin": example.pin}
 
@@ -43,8 +43,8 @@ def run(folder, batch, renew=RENEW):
     import jax.numpy as jnp
     import numpy as np
 
-    from phloat.twin.batch import program
     from phloat.twin.model import load_family
+    from phloat.twin.run import program
 
     def output(motion):
         balance = motion.balance()

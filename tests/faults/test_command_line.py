@@ -55,7 +55,7 @@ WRONG = {
     "a time that is a mass": (["run", CRANK, "--dt", "5kg"], "--dt is '5kg', which is not a time"),
     "an end before the start": (["run", CRANK, "--t-end=-1s"], "t_end = -1 s is not after the start"),
     "a step longer than the run": (["run", CRANK, "--dt", "1s"], "dt = 1 s is longer than the run"),
-    "no threads at all": (["run", CRANK, "--threads", "0"], "threads=0: it must be 1 or more"),
+    "no threads at all": (["run", CRANK, "--threads", "0"], "threads is 0; it must be a whole number"),
     "threads of a linear model": (["run", PLATE, "--threads", "2"], "a linear system takes no threads"),
     "resumed elsewhere": (["run", CRANK, "--resume", "folder", "-o", "x"], "--resume goes on in its folder"),
     "resumed from nothing": (["run", CRANK, "--resume", "folder"], "folder"),

@@ -12,13 +12,11 @@ from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError, PortError
-from phloat.twin.batch import ensemble, fitting
 from phloat.twin.export import exported
-from phloat.twin.families import family
-from phloat.twin.gradients import Problem, gradient
+from phloat.twin.gradients import Problem, family, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.run import found, settled, simulate
+from phloat.twin.run import ensemble, fitting, found, settled, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 

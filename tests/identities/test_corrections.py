@@ -8,7 +8,7 @@ from kernel_zoo import as_written
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.kernel import admittance, body as of_body, newton, partition as ranges, step, tables as t
+from phloat.motion.kernel import body as of_body, newton, partition as ranges, step, tables as t
 from phloat.motion.kernel.machine import threads as crew
 from phloat.motion.run.assembly import assemble_run
 
@@ -306,7 +306,7 @@ def test_rows_left_out_and_laws_have_one_on_the_diagonal():
     rows[:, t.R_MODE] = t.CLOSED, t.CLOSED, t.COMPLIANT, t.CLOSED, t.GIVEN
     rows[1, t.R_DROPPED] = 1
     w = np.arange(40.0)
-    as_written(admittance.close)(types.SimpleNamespace(entries=entries, rows=rows), w, 20)
+    as_written(ranges.close)(types.SimpleNamespace(entries=entries, rows=rows), w, 20)
     expected = np.arange(40.0)
     expected[[7, 8]] += 1.0  # the second of the first block, the first of the second
     expected[20:24] = 4.0, 8.0, 9.0, 11.0
@@ -331,7 +331,7 @@ def test_what_a_body_adds_is_the_admittance_between_its_joints():
     alpha = w[rows[:, t.R_COEF] + t.ALPHA]
     m = types.SimpleNamespace(bodies=bodies, entries=entries, rows=rows, incidences=incidences, assembly=blocks)
     dot = lambda n, a, o, b, p: float(a[o : o + n] @ b[p : p + n])  # noqa: E731
-    assert as_written(admittance.assemble, dot_4=dot)(m, w, 1, 1) == 5
+    assert as_written(ranges.assemble, dot_4=dot)(m, w, 1, 1) == 5
     hat = np.vstack([before[200 : 200 + 2 * wide].reshape(2, wide), before[240 : 240 + 3 * wide].reshape(3, wide)])
     S = alpha[:, None] * (hat @ before[100 : 100 + 5 * wide].reshape(5, wide).T)
     S[3], S[:, 3] = 0.0, 0.0
@@ -355,5 +355,5 @@ def test_each_row_at_a_body_is_solved_into_its_own_column():
     asked = []
     m = types.SimpleNamespace(bodies=bodies, incidences=incidences)
     solved = lambda D, at, n, x, of, y, to: asked.append((int(at), int(n), int(of), int(to)))  # noqa: E731
-    as_written(admittance.admittance, solved=solved)(m, np.zeros(1), 0)
+    as_written(ranges.admittance, solved=solved)(m, np.zeros(1), 0)
     assert asked == [(50, 4, of, 100 + 4 * k) for k, of in enumerate((200, 204, 240, 244, 248))]

@@ -93,18 +93,18 @@ class Marched:
             placed=lambda m: m,
             pointer=lambda w: w,
             serve=lambda *_: self.log.append("serve"),
-            exchanged=self.exchanged,
+            exchange=self.exchange,
             one=self.one,
-            kept=self.kept,
+            snapshot=self.snapshot,
         )
         self.out = advance(
             types.SimpleNamespace(where=where),
             *(self.w, self.iw, "gravity", (np.array(sizes), np.array(sets), guesses), "bank"),
-            *(given, np.array([20, 22]), moving, np.array([25]), np.array(marks, dtype=int), 5),
-            *(self.rows, self.lam, self.potentials, made, fill, lead),
+            *((given, np.array([20, 22]), moving, np.array([25])), np.array(marks, dtype=int), 5),
+            *((self.rows, self.lam, self.potentials), made, fill, lead),
         )
 
-    def exchanged(self, m, w, iw, bank):
+    def exchange(self, m, w, iw, bank):
         iw[t.I_SET] = 1 - iw[t.I_SET]
         self.exchanges += 1
 
@@ -116,7 +116,7 @@ class Marched:
         w[10:12] = 2.0 * self.n, 3.0 * self.n
         return step.SOLVED
 
-    def kept(self, m, w, gravity, first, out, potentials):
+    def snapshot(self, m, w, gravity, first, out, potentials):
         out[:], potentials[:] = first + self.n, -self.n
 
 
@@ -319,7 +319,7 @@ def test_laws_remember_between_which_elongations_and_rates_they_were_asked_and_w
     none = np.zeros((4, 0)), np.zeros(0, dtype=int)
     rows, marks = np.zeros((1, p.kept)), np.zeros(0, dtype=int)
     out = rows, np.zeros((1, p.multipliers)), np.zeros((1, len(p.entries)))
-    step.advance(p.model, p.w, p.iw, p.gravity, one, np.zeros(0), *none, *none, marks, p.first, *out, 0, -1, True)
+    step.advance(p.model, p.w, p.iw, p.gravity, one, np.zeros(0), (*none, *none), marks, p.first, out, 0, -1, True)
     spring, damper = (p.model.rows[p.model.entries[j, t.J_ROW], t.R_COEF] for j in (1, 2))
     assert p.w[spring + np.array([t.LEAST, t.MOST])] == pytest.approx([0.0, 0.4], rel=1e-4)
     assert p.w[damper + np.array([t.SLOWEST, t.FASTEST])] == pytest.approx([2.0, 2.0], rel=1e-4)

@@ -17,11 +17,11 @@ H = 0.25
 
 
 def entry_off(*given):
-    return as_written(newton.entry_off)(*given)
+    return as_written(newton.entry_off, larger=as_written(newton.larger))(*given)
 
 
 def body_off(*given):
-    return as_written(newton.body_off)(*given)
+    return as_written(newton.body_off, larger=as_written(newton.larger))(*given)
 
 
 def sum_up(*given):

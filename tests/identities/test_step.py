@@ -11,8 +11,7 @@ from oracle import Oracle
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import body as of_body, newton, step, tables as t
-from phloat.motion.kernel.port_tangent import own_tangent
-from phloat.motion.kernel.row_tangent import geometric
+from phloat.motion.kernel.port_tangent import geometric, own_tangent
 from phloat.motion.kernel.tangent import tangent
 from phloat.motion.run.assembly import assemble_run
 

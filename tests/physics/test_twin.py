@@ -8,12 +8,10 @@ import pytest
 import twin_zoo  # numbers of 64 bits
 
 import phloat as ph
-from phloat.twin.batch import ensemble
 from phloat.twin.export import exported
-from phloat.twin.families import family
-from phloat.twin.gradients import Problem, gradient, leaves_of, refilled
+from phloat.twin.gradients import Problem, family, gradient, leaves_of, refilled
 from phloat.twin.model import load_family
-from phloat.twin.run import motion_of
+from phloat.twin.run import ensemble, motion_of
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 U = {"crank pin": example.pin}

@@ -8,44 +8,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phloat.twin.batch import Program, Runs, ensemble, program
-    from phloat.twin.design import Design, optimise
-    from phloat.twin.export import exported
-    from phloat.twin.families import family
-    from phloat.twin.gradients import Problem, gradient
-    from phloat.twin.model import Family, Model, load_family, load_model
-    from phloat.twin.motion import Motion
-    from phloat.twin.run import simulate
-
-__all__ = [
-    "Design",
-    "Family",
-    "Model",
-    "Motion",
-    "Problem",
-    "Program",
-    "Runs",
-    "ensemble",
-    "exported",
-    "family",
-    "gradient",
-    "load_family",
-    "load_model",
-    "optimise",
-    "program",
-    "simulate",
-]
+    from phloat.twin.design import Design as Design, optimise as optimise
+    from phloat.twin.export import exported as exported
+    from phloat.twin.gradients import Problem as Problem, family as family, gradient as gradient
+    from phloat.twin.model import Family as Family, Model as Model, load_family as load_family, load_model as load_model
+    from phloat.twin.motion import Motion as Motion
+    from phloat.twin.run import (
+        Program as Program,
+        Runs as Runs,
+        ensemble as ensemble,
+        program as program,
+        simulate as simulate,
+    )
 
 WHERE = {
-    "batch": ("Program", "Runs", "ensemble", "program"),
     "design": ("Design", "optimise"),
     "export": ("exported",),
-    "families": ("family",),
-    "gradients": ("Problem", "gradient"),
+    "gradients": ("Problem", "family", "gradient"),
     "model": ("Family", "Model", "load_family", "load_model"),
     "motion": ("Motion",),
-    "run": ("simulate",),
+    "run": ("Program", "Runs", "ensemble", "program", "simulate"),
 }
+__all__ = sorted(name for names in WHERE.values() for name in names)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ and a state holds r (3), A (3, 3), eta (n), V (lin), omega (rot), rate (n).
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -143,9 +144,8 @@ def free_residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h
     F_omega = (p1 - p0) / h
     if omega.shape[0] == 3:
         F_omega = F_omega - jnp.cross(0.5 * (p0 + p1), omega)
-    elastic = (
-        contract(b["K"], eta) + contract(b["R_d"], v) + b["force"] + membrane_force(b, start, known["sigma"], v, h)
-    )
+    elastic = contract(b["K"], eta) + contract(b["R_d"], v) + b["force"]
+    elastic = elastic + membrane_force(b, start, known["sigma"], v, h)
     F_eta = (q1 - q0) / h - kinetic_force(b, eta, start, end) + elastic
     return jnp.concatenate([F_V, F_omega, F_eta])
 
@@ -156,7 +156,8 @@ def free_tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
     _, omega, v = split(start, x)
     lin, rot, n = start["V"].shape[0], omega.shape[0], v.shape[0]
     eta = start["eta"] + 0.5 * h * v
-    by_eta = 2.0 / h * b["M_ff"] + 0.5 * h * b["K"] + b["R_d"] + membrane_tangent(b, start, v, h)
+    by_eta = 2.0 / h * b["M_ff"] + 0.5 * h * b["K"] + b["R_d"]
+    by_eta = by_eta + jax.jacfwd(lambda v: membrane_force(b, start, stress(b, start["eta"]), v, h))(v)
     by_V = 2.0 * b["m"] / h * jnp.eye(lin)
     if rot == 0:
         return _blocks([[by_V, jnp.zeros((lin, n))], [jnp.zeros((n, lin)), by_eta]])
@@ -182,30 +183,6 @@ def free_tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
 
 def _blocks(rows: list[list[Array]]) -> Array:
     return jnp.concatenate([jnp.concatenate(row, axis=1) for row in rows])
-
-
-def membrane_tangent(b: Tree, start: Tree, v: Array, h: Array) -> Array:
-    """Bᵀ(½hS + H)B₁ + ½h Q:σ̄, B at η̄ and B₁ at η₁, (n, n)."""
-    n = v.shape[0]
-    if b["D"].shape[0] == 0:
-        return jnp.zeros((n, n))
-    mean, last = (b["D"] + jnp.einsum("sij,sj->si", b["Q"], _local(b, start["eta"] + f * h * v)) for f in (0.5, 1.0))
-    S = 0.5 * h * b["S"] + b["H"]
-    sigma = stress(b, start["eta"]) + S @ jnp.sum(mean * _local(b, v), axis=1)
-    B, B_1 = (_whole(b, part, n) for part in (mean, last))
-    geometric = jnp.concatenate(
-        [(b["Q"] * sigma[:, None, None]).reshape(-1, b["D"].shape[1]), jnp.zeros((1, b["D"].shape[1]))]
-    )
-    # rows of coordinate k: those of every strain that touches it; their columns are the coordinates of that strain
-    rows, columns = geometric[b["touching"]], jnp.concatenate([b["columns"], jnp.full((1, b["D"].shape[1]), n)])
-    owner = jnp.minimum(b["touching"] // b["D"].shape[1], b["D"].shape[0])
-    spread = jnp.sum(rows[..., None] * (columns[owner][..., None] == jnp.arange(n)), axis=(1, 2))
-    return B.T @ (S @ B_1) + 0.5 * h * spread
-
-
-def _whole(b: Tree, near: Array, n: int) -> Array:
-    """Strains per their own coordinates as strains per all, (s, n)."""
-    return jnp.sum(near[..., None] * (b["columns"][..., None] == jnp.arange(n)), axis=1)
 
 
 def body_energies(b: Tree, state: Tree, gravity: Array) -> Array:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Values = Mapping[Any, float]
 Asked = Callable[[dict[Any, float]], tuple[float, Values]]  # variables by name → the number and its derivatives
 Limit = Callable[[Values], float]  # variables by name → what must not be negative
-Constraint = Limit | tuple[Limit, Callable[[Values], Values] | None]
+Slopes = Callable[[Values], Values]
+Constraint = Limit | tuple[Limit, Slopes | None]
 FAILURES = (InputError, AccuracyError, ConvergenceError, np.linalg.LinAlgError, FloatingPointError)
 MET = 1e-6  # in x: how far outside a constraint counts as on it
 STEP = 1e-4  # in x, for differences of constraints
@@ -98,7 +99,8 @@ def optimise(
         asked_with_gradient += 1
         return answer
 
-    search = Search(asked, scales, constraints, most, until)
+    pairs = [given if isinstance(given, tuple) else (given, None) for given in constraints]
+    search = Search(asked, scales, pairs, most, until)
     method = ("SLSQP" if constraints else "L-BFGS-B") if gradients else "COBYLA"
     message, converged = search.go(start, method, positive("tolerance", tolerance))
     x, number = search.best()
@@ -184,7 +186,7 @@ class Search:
 
     asked: Asked
     scales: Mapping[Any, Scale]
-    constraints: Sequence[Constraint]
+    constraints: Sequence[tuple[Limit, Slopes | None]]
     most: int
     until: float | None
     trials: list[Trial] = field(default_factory=list)
@@ -259,14 +261,12 @@ class Search:
 
     def limit(self, k: int, x: np.ndarray) -> float:
         """A constraint, scaled so that its slope is about one."""
-        given = self.constraints[k]
-        made = (given[0] if isinstance(given, tuple) else given)(self.named(np.clip(x, 0.0, 1.0)))
+        made = self.constraints[k][0](self.named(np.clip(x, 0.0, 1.0)))
         return float(finite(f"constraint {k}", made, ())) / self.sizes[k]
 
     def steep(self, k: int, x: np.ndarray) -> np.ndarray:
         """Its slopes by x, given or differenced inside the bounds."""
-        given = self.constraints[k]
-        slopes = given[1] if isinstance(given, tuple) else None
+        slopes = self.constraints[k][1]
         if slopes is None:
             high, low = (np.clip(x + step * np.eye(len(x)), 0.0, 1.0) for step in (STEP, -STEP))
             rises = [self.limit(k, a) - self.limit(k, b) for a, b in zip(high, low, strict=True)]

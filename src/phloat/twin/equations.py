@@ -179,21 +179,17 @@ def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array
 
 def ports_feel(group: Tree, old: Tree, new: Tree, Q: Array, forces: Array) -> Array:
     """What the forces on all ports of each body do to it, (bodies, size)."""
-    one = jax.vmap(lambda e, p, Q, f: felt(e, p, Q, f, turns(group)), (0, 0, None, 0))
+    one = jax.vmap(lambda e, p, Q, f: felt(e, p, Q, Q, f, turns(group)), (0, 0, None, 0))
     return jnp.sum(jax.vmap(one)(group["ends"], between(old, new), Q, forces), axis=1)
 
 
-def mean_maps(group: Tree, old: Tree, new: Tree, Q: Array) -> Array:
-    """Velocity maps of mean ports, the discrete rows: (bodies, slots, 1 or 5, 3, size)."""
-    return _maps(group, between(old, new), Q, Q)
+def velocity_maps(group: Tree, ports: Tree, turn: Array, bend: Array) -> Array:
+    """Velocity maps of ports; mean ports with (Q, Q) give the discrete rows: (bodies, slots, 1 or 5, 3, size)."""
+    one = jax.vmap(lambda e, p, Q, S: velocity_map(e, p, Q, S, turns(group)), (0, 0, None, None))
+    return jax.vmap(one)(group["ends"], ports, turn, bend)
 
 
 def end_maps(group: Tree, new: Tree, A: Array, Q: Array, omega: Array, h: Array) -> Array:
     """The derivative of ports at the end of a step by the unknowns, over h."""
     kappa = 1.0 / (1.0 + 0.25 * h * h * jnp.sum(omega * omega, axis=1))
-    return _maps(group, new, kappa[:, None, None] * Q, A)
-
-
-def _maps(group: Tree, ports: Tree, turn: Array, bend: Array) -> Array:
-    one = jax.vmap(lambda e, p, Q, S: velocity_map(e, p, Q, S, turns(group)), (0, 0, None, None))
-    return jax.vmap(one)(group["ends"], ports, turn, bend)
+    return velocity_maps(group, new, kappa[:, None, None] * Q, A)

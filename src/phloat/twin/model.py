@@ -68,18 +68,13 @@ def load_model(path: str | Path) -> Model:
         return Model(nested({key: file[key] for key in file.files if key != "names"}), Names(*names))
 
 
-def flattened(tree: Any, prefix: str = "") -> dict[str, Any]:
-    """Leaves by their path: "model/groups/0/ends/x"."""
-    if isinstance(tree, dict):
-        items = [(str(key), value) for key, value in tree.items()]
-    elif isinstance(tree, (list, tuple)):
-        items = [(f"#{k}", value) for k, value in enumerate(tree)]
-    else:
-        return {prefix: tree}
-    out: dict[str, Any] = {}
-    for key, value in items:
-        out |= flattened(value, f"{prefix}/{key}" if prefix else key)
-    return out
+def flattened(tree: Any) -> dict[str, Any]:
+    """Leaves by their path: "model/groups/#0/ends/x"."""
+
+    def name(key: Any) -> str:
+        return f"#{key.idx}" if isinstance(key, jax.tree_util.SequenceKey) else str(key.key)
+
+    return {"/".join(map(name, path)): leaf for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]}
 
 
 def nested(flat: dict[str, Any]) -> Any:

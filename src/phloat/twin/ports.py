@@ -11,6 +11,7 @@ and to the angular velocity, (5, 3, size); where nothing holds its directions on
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -54,19 +55,19 @@ def between(start: Tree, end: Tree) -> Tree:
     return {key: 0.5 * (start[key] + end[key]) for key in start}
 
 
-def felt(end: Tree, there: Tree, Q: Array, pull: Array, turns: bool) -> Array:
-    """What pulls (1 or 5, 3) at a port do to (V, ω, η): the transpose of its velocity map with (Q, Q), (size)."""
+def felt(end: Tree, there: Tree, turn: Array, bend: Array, pull: Array, turns: bool) -> Array:
+    """What pulls (1 or 5, 3) at a port do to (V, ω, η), (size); turn (3, 3) carries ω, bend (3, 3) the rates of the section."""
     lin, rot = end["Phi"].shape[0], end["Psi"].shape[0]
     force = pull[0]
-    moment, back = jnp.cross(there["arm"], force), contract(Q.T, force)
+    moment, back = jnp.cross(there["arm"], force), contract(bend.T, force)
     on_eta = contract(back[:lin], end["Phi"])
     if turns:
         g, torque = pull[1:4], pull[4]
         moment = moment + jnp.sum(jnp.cross(there["d"], g), axis=0) + torque
-        z, t, psi = contract(g, Q), there["t"], there["psi"]
+        z, t, psi = contract(g, bend), there["t"], there["psi"]
         bent = jnp.cross(t, z) + (jnp.cross(jnp.cross(psi, t), z) + jnp.cross(t, jnp.cross(z, psi))) / 3.0
-        on_eta = on_eta + contract(shortened(jnp.sum(bent, axis=0) + contract(torque, Q), rot), end["Psi"])
-    return jnp.concatenate([force[:lin], shortened(contract(Q.T, moment), rot), on_eta])
+        on_eta = on_eta + contract(shortened(jnp.sum(bent, axis=0) + contract(torque, bend), rot), end["Psi"])
+    return jnp.concatenate([force[:lin], shortened(contract(turn.T, moment), rot), on_eta])
 
 
 def shortened(a: Array, rot: int) -> Array:
@@ -75,24 +76,6 @@ def shortened(a: Array, rot: int) -> Array:
 
 
 def velocity_map(end: Tree, there: Tree, turn: Array, bend: Array, turns: bool) -> Array:
-    """Rates of a port per (V, ω, η̇); turn (3, 3) carries ω, bend (3, 3) carries the rates of the section."""
-    lin, rot = end["Phi"].shape[0], end["Psi"].shape[0]
-    axes = [2] if rot == 1 else list(range(rot))
-    on_omega = turn[:, jnp.array(axes, dtype=int)]
-
-    def rates(arm: Array, by_eta: Array, linear: Array) -> Array:
-        return jnp.concatenate([linear, -contract(cross_matrix(arm), on_omega), by_eta], axis=1)
-
-    still = jnp.zeros((3, lin))
-    first = rates(there["arm"], contract(bend[:, :lin], end["Phi"]), jnp.eye(3)[:, :lin])
-    if not turns:
-        return first[None]
-    Psi = jnp.eye(3)[:, jnp.array(axes, dtype=int)] @ end["Psi"]
-    rows = [first]
-    for i in range(3):
-        t, psi = there["t"][i], there["psi"]
-        # u ↦ u × t + ⅓ (u × (ψ × t) + ψ × (u × t))
-        M = -cross_matrix(t) - (cross_matrix(jnp.cross(psi, t)) + cross_matrix(psi) @ cross_matrix(t)) / 3.0
-        rows.append(rates(there["d"][i], bend @ (M @ Psi), still))
-    rows.append(jnp.concatenate([still, on_omega, bend @ Psi], axis=1))
-    return jnp.stack(rows)
+    """Rates of a port per (V, ω, η̇), the transpose of what pulls do to them."""
+    by_pulls = jax.jacfwd(lambda pull: felt(end, there, turn, bend, pull, turns))(jnp.zeros((5 if turns else 1, 3)))
+    return jnp.moveaxis(by_pulls, 0, -1)

@@ -116,10 +116,8 @@ def effort_over_step(law: Tree, gap_0: Array, gap_1: Array, h: Array) -> tuple[A
     force, slope = linear_effort(law["stiffness"], law["rest"], law["damping"], gap_0, gap_1, rate, h)
     if law["spring"]["bounds"].size:
         a, b = gap_0 - law["rest"], gap_1 - law["rest"]
-        force, slope = (
-            force + mean_of_pieces(law["spring"], a, b),
-            slope + 0.5 * h * piece(law["spring"], 0.5 * (a + b))[1],
-        )
+        force = force + mean_of_pieces(law["spring"], a, b)
+        slope = slope + 0.5 * h * piece(law["spring"], 0.5 * (a + b))[1]
     if law["damper"]["bounds"].size:
         value, steep, _ = piece(law["damper"], rate)
         force, slope = force + value, slope + steep

@@ -14,21 +14,21 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from phloat.twin.body import free_tangent, lifted, moved, velocities
+from phloat.twin.body import free_tangent, moved, velocities
 from phloat.twin.equations import (
     each_body,
     end_maps,
     equations,
     gathered,
     joined,
-    mean_maps,
     pulls,
     sliced,
     step_start,
     turns,
+    velocity_maps,
 )
 from phloat.twin.model import Tree
-from phloat.twin.ports import between, port, velocity_map
+from phloat.twin.ports import between, felt, port
 from phloat.twin.small import along, contract, inverse
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
@@ -41,9 +41,9 @@ TINY = 2.2250738585072014e-308  # what rests and feels nothing has terms of no s
 
 def tangents(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, inputs: Tree) -> list[Tree]:
     """Inverse tangents of the bodies of each group at the present unknowns."""
-    frames, known = sliced(model, at["frames"]), (model["gravity"], inputs["h"])
+    frames, old, forces = sliced(model, at["frames"]), before["ports"], at["forces"]
     return [
-        _tangent(g, state["bodies"][k], before["ports"][k], x[k], at["forces"][k], frames[k], *known)
+        _tangent(g, state["bodies"][k], old[k], forces[k], frames[k], x[k], model["gravity"], inputs["h"])
         for k, g in enumerate(model["groups"])
     ]
 
@@ -57,7 +57,7 @@ def correction_factors(
     hats, solutions, small = [], [], []
     for k, g in enumerate(model["groups"]):
         (end, Q), lin, rot = at["ends"][k], state["bodies"][k]["V"].shape[1], state["bodies"][k]["omega"].shape[1]
-        G = _rows(g, unit, mean_maps(g, before["ports"][k], at["ports"][k], Q))
+        G = _rows(g, unit, velocity_maps(g, between(before["ports"][k], at["ports"][k]), Q, Q))
         hat = _rows(g, unit_end, end_maps(g, at["ports"][k], end["A"], Q, x[k][:, lin : lin + rot], h))
         hats.append(hat)
         solutions.append(contract(bodies[k]["inverse"], jnp.swapaxes(G, 1, 2)))
@@ -69,12 +69,20 @@ def correction_factors(
 
 
 def _tangent(
-    group: Tree, states: Tree, old: Tree, x: Array, forces: Array, frames: Array, gravity: Array, h: Array
+    group: Tree, states: Tree, old: Tree, forces: Array, frames: Array, x: Array, gravity: Array, h: Array
 ) -> Tree:
     """D = ∂F/∂x of each body, forces on its ports held: its inverse, the size of its terms, and their units."""
 
-    def whole(b: Tree, ends: Tree, state: Tree, old: Tree, f: Array, triads: Array, x: Array) -> Tree:
-        D = free_tangent(b, state, x, h) - wrench_tangent(ends, state, old, f, triads, x, h, turns(group))
+    def one(b: Tree, ends: Tree, state: Tree, old: Tree, forces: Array, triads: Array, x: Array) -> Tree:
+        def by_ports(x: Array) -> Array:
+            end, Q = moved(state, x, h)
+
+            def on_body(at: Tree, old: Tree, force: Array, triad: Array) -> Array:
+                return felt(at, between(old, port(at, end, triad, turns(group))), Q, Q, force, turns(group))
+
+            return jnp.sum(jax.vmap(on_body)(ends, old, forces, triads), axis=0)
+
+        D = free_tangent(b, state, x, h) - jax.jacfwd(by_ports)(x)
         lin, rot = state["V"].shape[0], state["omega"].shape[0]
         weight, bent = b["m"] * jnp.abs(gravity[:lin]), jnp.abs(b["K"]) @ jnp.abs(state["eta"])
         scale = jnp.abs(D) @ (jnp.abs(x) + jnp.abs(velocities(state)))
@@ -84,53 +92,7 @@ def _tangent(
             "unit": 1.0 / jnp.sqrt(jnp.abs(jnp.diagonal(D))),
         }
 
-    return each_body(whole, group, group["ends"], states, old, forces, frames[:, :, 1:], x)
-
-
-def wrench_tangent(
-    ends: Tree, state: Tree, old: Tree, forces: Array, triads: Array, x: Array, h: Array, turned: bool
-) -> Array:
-    """The derivative of Σ Tᵀf by the unknowns of a body, forces f on its ports held: Q, arms and directions move, (size, size).
-
-    Unknowns come in by ω̄ and by what they do at each port, u = (Φ, Ψ) v; forces go out by ω and by each port likewise.
-    """
-    lin, rot, n = state["V"].shape[0], state["omega"].shape[0], state["eta"].shape[0]
-    if rot == 0:
-        return jnp.zeros((x.shape[0], x.shape[0]))
-    slots, width = ends["x"].shape[0], lin + (rot if turned else 0)
-    carrier = jnp.concatenate([ends["Phi"], ends["Psi"]], axis=1)[:, :width]  # (slots, width, n)
-    omega, v = x[lin : lin + rot], x[lin + rot :]
-
-    def wrench(omega: Array, u: Array) -> tuple[Array, Array]:
-        """On ω (rot), and on each port (slots, width), for rates u of the ports."""
-        point = state | {"eta": jnp.zeros(0), "rate": jnp.zeros(0)}
-        there, Q = moved(point, jnp.concatenate([x[:lin], omega]), h)
-
-        def one(end: Tree, before: Tree, f: Array, triad: Array, u: Array) -> tuple[Array, Array]:
-            own = {"x": end["x"].at[:lin].add(end["Phi"] @ state["eta"] + h * u[:lin])}
-            still = {"Phi": jnp.zeros((lin, 0)), "Psi": jnp.zeros((rot, 0))}
-            new = port(own | still, there, triad, turned)
-            if turned:
-                psi = lifted(end["Psi"] @ state["eta"] + h * u[lin:])
-                bent = jnp.cross(psi, triad)
-                new = new | {"psi": psi, "d": (triad + bent + jnp.cross(psi, bent) / 3.0) @ there["A"].T}
-            unit = {"Phi": jnp.eye(lin, width), "Psi": jnp.eye(rot, width, k=lin)}
-            T = velocity_map(unit, between(before, new), Q, Q, turned)
-            felt = jnp.einsum("qik,qi->k", T, f[: T.shape[0]])
-            return felt[lin : lin + rot], felt[lin + rot :]
-
-        on_omega, on_ports = jax.vmap(one)(ends, old, forces, triads, u)
-        return jnp.sum(on_omega, axis=0), on_ports
-
-    u = jnp.einsum("ewk,k->ew", carrier, v)
-    (by_omega, out_omega), (by_u, out_u) = ((part[0], part[1]) for part in jax.jacfwd(lambda z: wrench(*z))((omega, u)))
-    flat = carrier.reshape(slots * width, n)
-    blocks = [
-        [by_omega, out_omega.reshape(rot, -1) @ flat],
-        [flat.T @ by_u.reshape(-1, rot), flat.T @ out_u.reshape(slots * width, slots * width) @ flat],
-    ]
-    inner = jnp.concatenate([jnp.concatenate(row, axis=1) for row in blocks])
-    return jnp.pad(inner, ((lin, 0), (lin, 0)))
+    return each_body(one, group, group["ends"], states, old, forces, frames[:, :, 1:], x)
 
 
 def _rows(group: Tree, unit: Array, maps: Array) -> Array:

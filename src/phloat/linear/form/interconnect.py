@@ -51,8 +51,9 @@ def transformer(
     first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None = None
 ) -> LinearPHDAE:
     """u₁ = −C u₂, y₂ = Cᵀy₁: the ports share a flow, and the multiplier is the effort on the second (42)."""
+    T = _coupling(first, port_1, second, port_2, C)
     _require_efforts(first, port_1)
-    return gyrator(first, port_1, _swapped(second, port_2, f"{port_1}-{port_2}"), port_2, C)
+    return gyrator(first, port_1, _swapped(second, port_2, f"{port_1}-{port_2}"), port_2, T.toarray())
 
 
 def gyrator(

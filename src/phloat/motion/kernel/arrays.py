@@ -159,18 +159,10 @@ class Arrays:
 
 def arrays_of(body: Body) -> Arrays:
     """The constants of a body, made once and kept with it."""
-    kept = vars(body)
-    if "arrays" not in kept:
-        kept["arrays"] = Arrays(body)
-    return kept["arrays"]
+    return vars(body).setdefault("arrays", Arrays(body))
 
 
 def _merged(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Entries at one place added up; neighbours stand in different rows, so that adding them up need not wait."""
-    if not len(values):
-        return triples, values
     swapped, where = np.unique(triples[:, [0, 2, 1]], axis=0, return_inverse=True)
-    unique = np.ascontiguousarray(swapped[:, [0, 2, 1]])
-    total = np.zeros(len(unique))
-    np.add.at(total, where.ravel(), values)
-    return unique, total
+    return np.ascontiguousarray(swapped[:, [0, 2, 1]]), np.bincount(where.ravel(), weights=values)

@@ -9,20 +9,12 @@ ones, and must fall to their round-off: that is what keeps energy and joints.
 import numpy as np
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.admittance import assemble, close
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
 from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import HANDS, WRONG
-from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, do, each
-from phloat.motion.kernel.ports import (
-    carry_end,
-    carry_mean,
-    carry_point,
-    clear,
-    forces_on_body,
-    port_end,
-)
+from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, assemble, close, do, each
+from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
@@ -42,21 +34,18 @@ def residuals(m, w, iw, gravity, h, whole):
     B, E, J = m.bodies, m.ends, m.entries
     worst, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
     each(m, w, gravity, h, RESIDUAL if whole else MOVE)
+    for e in range(len(E)):
+        port_end(B, E, e, m.data, w, t.SCRATCH)
+        clear(w, E[e, t.E_OUT])
     for j in range(len(J)):
-        for side in range(2):
-            e = J[j, t.J_B] if side else J[j, t.J_A]
-            port_end(B, E, e, m.data, w, t.SCRATCH)
-            clear(w, E[e, t.E_OUT])
         act(m, w, j, h)
-        if whole:
-            for side in range(2):
-                e = J[j, t.J_B] if side else J[j, t.J_A]
-                if E[e, t.E_BODY] >= 0:
-                    forces_on_body(B, E, e, m.data, w)
-                    sum_up(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
-            if J[j, t.J_UNKNOWN]:
-                worst = entry_off(m, w, iw, j, h, worst)
+        if whole and J[j, t.J_UNKNOWN]:
+            worst = entry_off(m, w, iw, j, h, worst)
     if whole:
+        for e in range(len(E)):
+            if E[e, t.E_BODY] >= 0:
+                forces_on_body(B, E, e, m.data, w)
+                sum_up(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
         for i in range(len(B)):
             add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_GAM], w, B[i, t.W_F])
             worst = body_off(B, i, w, iw, worst)
@@ -66,35 +55,24 @@ def residuals(m, w, iw, gravity, h, whole):
 @hot
 def act(m, w, j, h):
     """One entry: its gaps at the end, its forces on both ports, its equations where λ is unknown."""
-    E, J, R = m.ends, m.entries, m.rows
+    E, J, R, T = m.ends, m.entries, m.rows, m.terms
     a, b = J[j, t.J_A], J[j, t.J_B]
     at, right = m.where[t.LAM] + J[j, t.J_LAM], m.where[t.RIGHT] + J[j, t.J_LAM]
+    A, B, on_A, on_B = E[a, t.E_END], E[b, t.E_END], E[a, t.E_OUT], E[b, t.E_OUT]
     for k in range(J[j, t.J_ROWS]):
         r = J[j, t.J_ROW] + k
         o = R[r, t.R_COEF]
         i = R[r, t.R_AXIS]
         if i >= 0 and R[r, t.R_MODE] == t.CLOSED and not R[r, t.R_DROPPED]:  # most rows, so without detours
-            w[o + t.GAP1] = w[E[b, t.E_END] + t.C + i] - w[E[a, t.E_END] + t.C + i]
-            w[E[a, t.E_OUT] + t.FORCE + i] -= w[at + k]
-            w[E[b, t.E_OUT] + t.FORCE + i] += w[at + k]
+            w[o + t.GAP1] = w[B + t.C + i] - w[A + t.C + i]
+            w[on_A + t.FORCE + i] -= w[at + k]
+            w[on_B + t.FORCE + i] += w[at + k]
             w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
             w[o + t.ALPHA] = 1.0
             continue
-        coefficients(R, m.terms, r, m.data, w, E[a, t.E_START], E[a, t.E_END], E[b, t.E_START], E[b, t.E_END])
+        coefficients(R, T, r, m.data, w, E[a, t.E_START], A, E[b, t.E_START], B)
         if w[at + k] != 0.0:
-            pull(
-                R,
-                m.terms,
-                r,
-                w[at + k],
-                m.data,
-                w,
-                E[a, t.E_MEAN],
-                E[b, t.E_MEAN],
-                o + t.COEF_MEAN,
-                E[a, t.E_OUT],
-                E[b, t.E_OUT],
-            )
+            pull(R, T, r, w[at + k], m.data, w, E[a, t.E_MEAN], E[b, t.E_MEAN], o + t.COEF_MEAN, on_A, on_B)
         if R[r, t.R_MODE] == t.GIVEN:
             continue
         if R[r, t.R_DROPPED]:
@@ -141,23 +119,18 @@ def linear_rows(m, w, j, h):
     a, b = J[j, t.J_A], J[j, t.J_B]
     for k in range(J[j, t.J_ROWS]):
         r = J[j, t.J_ROW] + k
-        i = R[r, t.R_AXIS]
         for hat in range(2):
-            if i < 0:
-                clear(w, t.OUT_A)
-                clear(w, t.OUT_B)
-                side = t.E_END if hat else t.E_MEAN
-                coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
-                pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
+            clear(w, t.OUT_A)
+            clear(w, t.OUT_B)
+            side = t.E_END if hat else t.E_MEAN
+            coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
+            pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
             for which in range(2):
                 e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if which else (a, J[j, t.J_INC_A], t.OUT_A)
                 if inc < 0:
                     continue
                 wide = B[E[e, t.E_BODY], t.WIDE]
                 to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
-                if i >= 0:
-                    carry_point(B, E, e, m.data, w, hat, i, 1.0 if which else -1.0, to, h)
-                    continue
                 fill(wide, 0.0, w, to)
                 if hat:
                     carry_end(B, E, e, m.data, w, out, to, h)
@@ -211,6 +184,15 @@ def sum_up(w, force, port, turns, to):
 
 
 @hot
+def larger(iw, worst, size, scale, body, entry):
+    """The larger of `worst` and size / (ε scale), with the body or the entry that it belongs to noted."""
+    if size > worst * EPS * scale:
+        worst = size / (EPS * scale) if scale > 0.0 else np.inf
+        iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = body, entry
+    return worst
+
+
+@hot
 def body_off(B, i, w, iw, worst):
     """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
     size, scale, total = 0.0, 0.0, 0.0
@@ -226,10 +208,7 @@ def body_off(B, i, w, iw, worst):
         if worst < np.inf:  # else a joint is none already, and is the cause
             iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
         return np.inf
-    if size > worst * EPS * scale:
-        worst = size / (EPS * scale) if scale > 0.0 else np.inf
-        iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
-    return worst
+    return larger(iw, worst, size, scale, i, -1)
 
 
 @hot
@@ -254,7 +233,5 @@ def entry_off(m, w, iw, j, h, worst):
         if not size <= 1e300:
             iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
             return np.inf
-        if size > worst * EPS * scale:
-            worst = size / (EPS * scale) if scale > 0.0 else np.inf
-            iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
+        worst = larger(iw, worst, size, scale, -1, j)
     return worst

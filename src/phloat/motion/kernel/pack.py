@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from phloat.bodies.body import Body, Port
+from phloat.bodies.body import Port
 from phloat.joints.laws import Law
 from phloat.joints.rows import FIRST, FUNCTIONS, INERTIAL, SECOND, SEPARATION, Row
 from phloat.motion.kernel import tables as t
@@ -35,6 +36,16 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 NO_LAW = Law()
+COLUMNS = {
+    "bodies": t.BODY_COLUMNS,
+    "ends": t.END_COLUMNS,
+    "entries": t.ENTRY_COLUMNS,
+    "rows": t.ROW_COLUMNS,
+    "terms": t.TERM_COLUMNS,
+    "incidences": t.INC_COLUMNS,
+    "blocks": 3,
+    "assembly": 3,
+}
 FIRSTS, SECONDS = range(FIRST, FIRST + 3), range(SECOND, SECOND + 3)
 COST = 1.2  # new factors of bodies with up to so many unknowns, in iterations with old ones …
 SMALL, MORE = 15, 6.0  # … and one more for every so many of the largest beyond that
@@ -98,10 +109,6 @@ class Packed:
     lasting: int  # numbers of w that a run goes on from; behind them are workspaces
     multipliers: int
 
-    def state_of(self, name: int) -> slice:
-        B = self.model.bodies[name]
-        return slice(int(B[t.W_Q]), int(B[t.W_Q]) + t.Q_ETA + t.V_RATE + 2 * int(B[t.N_ETA]))
-
 
 @cache
 def coincides(row: Row) -> int:
@@ -134,28 +141,27 @@ def packed(system: System, state: State, entries: list[Entry]) -> Packed:
     for i in range(len(bodies)):
         bodies[i, t.W_LOSS], bodies[i, t.W_ENERGY] = w.room(1), w.room(3)
     kept = w.size - first
-    arrays: dict[str, Arrays] = {}
-    shared: dict[Body, tuple[Arrays, np.ndarray]] = {}
-    for i, (name, body) in enumerate(system.bodies.items()):
-        if body not in shared:
-            known = arrays_of(body)
-            shared[body] = known, constants(known, data, index, w)
-        arrays[name] = shared[body][0]
-        room(bodies[i], shared[body][1], w)
+    arrays = {name: arrays_of(body) for name, body in system.bodies.items()}
+    shared: dict[Arrays, np.ndarray] = {}
+    for i, known in enumerate(arrays.values()):
+        if known not in shared:
+            shared[known] = constants(known, data, index, w)
+        bodies[i] += shared[known]
+        room(bodies[i], w)
     share(bodies, w)
-    model = _Tables(entries, arrays, bodies, data, index, w).filled(works)
+    model = _Tables(entries, list(arrays.values()), bodies, data, index, w).filled(works)
     lasting = w.size
     for start, end in model.ranges[1:]:  # the first has the workspace that is there
         model.bodies[start:end, t.W_T] = w.room(t.SCRATCH_SIZE)
         share(model.bodies[start:end], w)
-    out = Packed(
-        model, w.made(float), iw.made(int), system.gravity.astype(float), entries, arrays, first, kept, lasting, 0
+    numbers, gravity = w.made(float), system.gravity.astype(float)
+    numbers[t.TOLERATED] = ROUND_OFF
+    numbers[t.COSTLY] = COST + max(0, int(bodies[:, t.SIZE].max()) - SMALL) / MORE
+    numbers[t.FLOOR] = 1e-3 * (max(body.extent for body in system.bodies.values()) or 1.0)
+    return Packed(
+        *(model, numbers, iw.made(int), gravity, entries, arrays),
+        *(first, kept, lasting, sum(len(entry.rows) for entry in entries)),
     )
-    out.w[t.TOLERATED] = ROUND_OFF
-    out.w[t.COSTLY] = COST + max(0, int(bodies[:, t.SIZE].max()) - SMALL) / MORE
-    out.w[t.FLOOR] = 1e-3 * (max(body.extent for body in system.bodies.values()) or 1.0)
-    out.multipliers = sum(len(entry.rows) for entry in entries)
-    return out
 
 
 def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndarray:
@@ -201,7 +207,7 @@ class _Tables:
     """Tables of ends, entries, rows and incidences."""
 
     made: list[Entry]
-    arrays: dict[str, Arrays]
+    arrays: list[Arrays]
     bodies: np.ndarray
     data: Buffer
     index: Buffer
@@ -215,7 +221,6 @@ class _Tables:
         incidences: list[np.ndarray] = []
         entries = np.zeros((len(self.made), t.ENTRY_COLUMNS), dtype=np.int64)
         lam = 0
-        touching: dict[int, list[int]] = {}
         for j, entry in enumerate(self.made):
             unknown = entry.rows[0].mode != t.GIVEN
             entries[j, [t.J_ROW, t.J_ROWS, t.J_LAM, t.J_UNKNOWN]] = len(rows), len(entry.rows), lam, unknown
@@ -229,78 +234,62 @@ class _Tables:
                 ends.append(self._end(one, triads))
                 ends[-1][t.E_ENTRY] = j
                 if unknown and one.body >= 0:
-                    touching.setdefault(one.body, []).append(len(incidences))
                     entries[j, inc] = len(incidences)
                     incidences.append(self._incidence(one, j, entry, len(ends) - 1))
             rows += [self._row(row) for row in entry.rows]
-        order = [g for i in sorted(touching) for g in touching[i]]
-        place = {g: k for k, g in enumerate(order)}
-        for j in range(len(entries)):
-            for inc in (t.J_INC_A, t.J_INC_B):
-                entries[j, inc] = place.get(int(entries[j, inc]), -1)
-        table = np.array([incidences[g] for g in order], dtype=np.int64).reshape(-1, t.INC_COLUMNS)
-        for i, mine in touching.items():
-            self.bodies[i, [t.FIRST_INC, t.N_INC]] = place[mine[0]], len(mine)
-            columns = 0
-            for g in mine:
-                table[place[g], t.G_COLUMN] = columns
-                columns += table[place[g], t.G_ROWS]
-            self.bodies[i, t.N_MULT] = columns
-            self.bodies[i, t.W_SOL] = self.w.room(int(self.bodies[i, t.WIDE]) * columns)
-        by_body: list[list[int]] = [[] for _ in self.bodies]
-        for e, end in enumerate(ends):
-            if end[t.E_BODY] >= 0:
-                by_body[end[t.E_BODY]].append(e)
-        self.bodies[:, t.N_END] = [len(mine) for mine in by_body]
+        table = self._by_body(entries, ends, incidences)
+        on_bodies = np.array([end[t.E_BODY] for end in ends], dtype=int)
+        self.bodies[:, t.N_END] = np.bincount(on_bodies[on_bodies >= 0], minlength=len(self.bodies))
         self.bodies[:, t.FIRST_END] = np.cumsum(self.bodies[:, t.N_END]) - self.bodies[:, t.N_END]
-        held = [e for mine in by_body for e in mine]
-        return self._model(entries, np.array(ends), rows, table, lam, held)
+        held = np.argsort(on_bodies, kind="stable")[np.sum(on_bodies < 0) :]
+        return self._model({"ends": ends, "entries": entries, "rows": rows, "incidences": table}, held)
 
-    def _model(
-        self,
-        entries: np.ndarray,
-        ends: np.ndarray,
-        rows: list[np.ndarray],
-        table: np.ndarray,
-        lam: int,
-        held: list[int],
-    ) -> KernelModel:
+    def _by_body(self, entries: np.ndarray, ends: list[np.ndarray], incidences: list[np.ndarray]) -> np.ndarray:
+        """The table of incidences, body by body; entries and bodies get their places in it."""
+        owners = np.array([ends[row[t.G_END]][t.E_BODY] for row in incidences], dtype=int)
+        order = np.argsort(owners, kind="stable")
+        place, table = np.argsort(order), np.array(incidences, dtype=np.int64).reshape(-1, t.INC_COLUMNS)[order]
+        for inc in (t.J_INC_A, t.J_INC_B):
+            there = entries[:, inc] >= 0
+            entries[there, inc] = place[entries[there, inc]]
+        for i in dict.fromkeys(owners.tolist()):
+            mine = np.flatnonzero(owners[order] == i)
+            counts = table[mine, t.G_ROWS]
+            table[mine, t.G_COLUMN] = np.cumsum(counts) - counts
+            self.bodies[i, [t.FIRST_INC, t.N_INC, t.N_MULT]] = mine[0], len(mine), counts.sum()
+            self.bodies[i, t.W_SOL] = self.w.room(int(self.bodies[i, t.WIDE] * counts.sum()))
+        return table
+
+    def _model(self, tables: dict[str, Any], held: np.ndarray) -> KernelModel:
+        """All tables, with λ and S, the order in which S is eliminated, and who adds to its blocks."""
+        entries, incidences = tables["entries"], tables["incidences"]
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
-        counts = {"lam": lam, "right": multipliers, "pivots": multipliers, "delta": multipliers, "saved": multipliers}
-        at = {name: self.w.room(count) for name, count in counts.items()}
-        where = [at["lam"], at["right"], at["pivots"], 0, 0, at["delta"], multipliers, at["saved"]]
+        where = np.zeros(8, dtype=np.int64)
+        where[t.LAM] = self.w.room(int(entries[:, t.J_ROWS].sum()))
+        for column in (t.RIGHT, t.PIVOTS, t.DELTA, t.SAVED):
+            where[column] = self.w.room(multipliers)
         pairs = []
-        for i in range(len(self.bodies)):
-            mine = range(self.bodies[i, t.FIRST_INC], self.bodies[i, t.FIRST_INC] + self.bodies[i, t.N_INC])
-            pairs += [(a, b) for a in mine for b in mine]
-        coupled = [(int(table[a, t.G_ENTRY]), int(table[b, t.G_ENTRY])) for a, b in pairs]
-        plan = eliminated(
-            entries[:unknown, t.J_ROWS].tolist(), entries[:unknown, t.J_LAM].tolist(), coupled, self.w.size
-        )
-        where[3], where[4] = self.w.room(plan.size), plan.size
-        for j in range(unknown):
-            entries[j, t.J_BLOCK] = plan.offsets[j, j]
+        for first, count in self.bodies[:, [t.FIRST_INC, t.N_INC]].tolist():
+            pairs += list(product(range(first, first + count), repeat=2))
+        coupled = [(int(incidences[a, t.G_ENTRY]), int(incidences[b, t.G_ENTRY])) for a, b in pairs]
+        blocks = entries[:unknown, [t.J_BLOCK, t.J_ROWS, t.J_LAM]]
+        plan = eliminated(blocks[:, 1].tolist(), blocks[:, 2].tolist(), coupled, self.w.size)
+        where[t.S_AT], where[t.S_SIZE], where[t.MULTIPLIERS] = self.w.room(plan.size), plan.size, multipliers
+        blocks[:, 0] = entries[:unknown, t.J_BLOCK] = [plan.offsets[j, j] for j in range(unknown)]
         assembly = [(a, b, plan.offsets[c]) for (a, b), c in zip(pairs, coupled, strict=True)]
-        blocks = [(entries[j, t.J_BLOCK], entries[j, t.J_ROWS], entries[j, t.J_LAM]) for j in range(unknown)]
+        tables = tables | {"bodies": self.bodies, "terms": self.terms, "blocks": blocks, "assembly": assembly}
         return KernelModel(
-            bodies=short(self.bodies, t.BODY_COLUMNS),
-            ends=short(ends, t.END_COLUMNS),
-            entries=short(entries, t.ENTRY_COLUMNS),
-            rows=short(rows, t.ROW_COLUMNS),
-            terms=short(self.terms, t.TERM_COLUMNS),
-            incidences=short(table, t.INC_COLUMNS),
+            **{name: short(table, COLUMNS[name]) for name, table in tables.items()},
             data=self.data.made(float),
             indices=self.index.made(np.int64),
             program=plan.program,
             order=plan.order,
-            blocks=short(blocks, 3),
             entry_of=plan.entry_of,
             sweep=plan.sweep,
-            assembly=short(assembly, 3),
-            held=np.array(held, dtype=np.int64),
-            factors=short(factor_ranges(self.bodies, table, where), 2),
-            where=np.array(where, dtype=np.int64),
+            held=held,
+            factors=short(factor_ranges(self.bodies, incidences, where), 2),
+            where=where,
             ranges=ranges(self.bodies),
             crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )
@@ -310,7 +299,7 @@ class _Tables:
         row[t.E_BODY] = one.body
         if one.body >= 0:
             assert one.port is not None
-            x, Phi, Psi = list(self.arrays.values())[one.body].port(one.port)
+            x, Phi, Psi = self.arrays[one.body].port(one.port)
             row[[t.E_X, t.E_PHI, t.E_PSI]] = [self.data.put(values) for values in (x, padded(Phi), padded(Psi))]
         for column in (t.E_START, t.E_END, t.E_MEAN):
             row[column] = self.w.room(t.PORT_SIZE)

@@ -1,4 +1,4 @@
-"""What is done body by body, range of bodies by range: alone, or shared among threads.
+"""What is done body by body, range of bodies by range: alone, or shared among threads; and what bodies add to S.
 
 Bodies of a range use one workspace in turn; that of another range is another, so ranges can be done at the same time.
 """
@@ -6,13 +6,11 @@ Bodies of a range use one workspace in turn; that of another range is another, s
 import numpy as np
 
 from phloat.motion.kernel import body as of_body, tables as t
-from phloat.motion.kernel.admittance import admittance
 from phloat.motion.kernel.machine.compiler import inner, part
-from phloat.motion.kernel.machine.dense import add_4, zero_4
+from phloat.motion.kernel.machine.dense import add_4, dot_4, fill
 from phloat.motion.kernel.machine.inverse import invert, solved
 from phloat.motion.kernel.machine.threads import DONE, HANDS, JOB, LEAVE, NEXT, WRONG, draw, look, once, tell
-from phloat.motion.kernel.port_tangent import own_tangent
-from phloat.motion.kernel.row_tangent import geometric
+from phloat.motion.kernel.port_tangent import geometric, own_tangent
 from phloat.motion.kernel.tangent import scales, tangent, unit_scales
 
 BEGIN, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
@@ -33,7 +31,7 @@ def do(m, w, gravity, h, job, r):
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
             of_body.body_residual(B, i, m.data, m.indices, w, gravity, h)
-            zero_4(B[i, t.WIDE], w, B[i, t.W_GAM])
+            fill(B[i, t.WIDE], 0.0, w, B[i, t.W_GAM])
             w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
     elif job == FACTORS:
         m.crew[WRONG + r] = -1
@@ -111,3 +109,51 @@ def serve(m, w, gravity):
             if r < count:
                 do(m, w, gravity, w[t.STEP], crew[JOB], r)
                 draw(crew, DONE)
+
+
+# --- what each body adds to the system on the multipliers: S = Σ α Ĝ D⁻¹Gᵀ --------------------------------------------
+
+
+@inner
+def admittance(m, w, i):
+    """D_i⁻¹G_iᵀ for all rows that touch the body, one after the other."""
+    B, G = m.bodies, m.incidences
+    wide = B[i, t.WIDE]
+    for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
+        for k in range(G[g, t.G_ROWS]):
+            to = B[i, t.W_SOL] + (G[g, t.G_COLUMN] + k) * wide
+            solved(w, B[i, t.W_D], wide, w, G[g, t.G_MEAN] + k * wide, w, to)
+
+
+@inner
+def assemble(m, w, i, first):
+    """S += α Ĝ D⁻¹Gᵀ of one body, whose blocks are listed from `first` on; returns where those of the next begin."""
+    B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
+    wide, X, count = B[i, t.WIDE], B[i, t.W_SOL], B[i, t.N_INC]
+    for a in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + count):
+        row_a = J[G[a, t.G_ENTRY], t.J_ROW]
+        for s in range(first, first + count):
+            b = m.assembly[s, 1]
+            across, row_b = G[b, t.G_ROWS], J[G[b, t.G_ENTRY], t.J_ROW]
+            for r in range(G[a, t.G_ROWS]):
+                alpha, hat = w[R[row_a + r, t.R_COEF] + t.ALPHA], G[a, t.G_HAT] + r * wide
+                to = m.assembly[s, 2] + r * across
+                for c in range(across):
+                    if not (R[row_a + r, t.R_DROPPED] or R[row_b + c, t.R_DROPPED]):
+                        w[to + c] += alpha * dot_4(wide, w, hat, w, X + (G[b, t.G_COLUMN] + c) * wide)
+        first += count
+    return first
+
+
+@inner
+def close(m, w, pivots):
+    """One on the diagonal of S for laws and for rows left out; its diagonal is kept, to tell pivots that vanish."""
+    J, R = m.entries, m.rows
+    for j in range(len(J)):
+        if J[j, t.J_UNKNOWN]:
+            n = J[j, t.J_ROWS]
+            for k in range(n):
+                r, at = J[j, t.J_ROW] + k, J[j, t.J_BLOCK] + k * n + k
+                if R[r, t.R_DROPPED] or R[r, t.R_MODE] != t.CLOSED:
+                    w[at] += 1.0
+                w[pivots + J[j, t.J_LAM] + k] = w[at]

@@ -23,8 +23,6 @@ from phloat.motion.kernel.machine.dense import (
     cross_product,
     dot_4,
     fill,
-    rotate,
-    set_rows,
 )
 from phloat.motion.kernel.machine.simd import broadcast, store
 
@@ -79,7 +77,8 @@ def directions_at(B, E, e, data, w, q, frame, out, scratch):
         for a in range(3):
             w[scratch + 3 + a] = w[frame + t.FRAME_DIR + j + a] + once * w[scratch + a]
         cross_add(w, psi, w, scratch, twice, w, scratch + 3)
-        rotate(w, q + t.Q_A, w, scratch + 3, w, out + t.DIR + j)
+        d = out + t.DIR + j
+        w[d], w[d + 1], w[d + 2] = forth(w, q + t.Q_A, w[scratch + 3], w[scratch + 4], w[scratch + 5])
 
 
 @inner
@@ -99,11 +98,8 @@ def port_end(B, E, e, data, w, scratch):
 @hot
 def clear(w, o):
     """No forces."""
-    o, none = U(o), broadcast(0.0)
-    store(w, o, none)
-    store(w, o + W, none)
-    store(w, o + U(2) * W, none)
-    store(w, o + U(3) * W, none)
+    for k in range(U(0), U(t.OUT_SIZE), W):
+        store(w, U(o) + k, broadcast(0.0))
 
 
 @hot
@@ -175,31 +171,6 @@ def bending_moment(w, psi, d, x, y, z):
     return s0 + v0, s1 + v1, s2 + v2
 
 
-@inner
-def carry_point(B, E, e, data, w, end, i, sign, out, h):
-    """What a force of size one along axis i does to the body, mean or end as below, in place of what is there."""
-    body, phi = E[e, t.E_BODY], E[e, t.E_PHI]
-    n, lin, rot = B[body, t.LONG], B[body, t.N_LIN], B[body, t.N_ROT]
-    port, turn = E[e, t.E_END] if end else E[e, t.E_MEAN], B[body, t.W_QT]
-    scale, bend = (shortening(B, body, w, h), B[body, t.W_Q1] + t.Q_A) if end else (1.0, turn)
-    for k in range(lin):
-        w[out + k] = sign if k == i else 0.0
-    S = bend + 3 * i
-    set_rows(lin, n, sign * w[S], sign * w[S + 1], sign * w[S + 2], data, phi, w, out + lin + rot)
-    x, y, z = w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2]
-    if i == 0:
-        x, y, z = cross_product(x, y, z, sign * scale, 0.0, 0.0)
-    elif i == 1:
-        x, y, z = cross_product(x, y, z, 0.0, sign * scale, 0.0)
-    else:
-        x, y, z = cross_product(x, y, z, 0.0, 0.0, sign * scale)
-    x, y, z = back(w, turn, x, y, z)
-    if rot == 1:
-        w[out + lin] = z
-    elif rot == 3:
-        w[out + lin], w[out + lin + 1], w[out + lin + 2] = x, y, z
-
-
 @hot
 def shortening(B, i, w, h):
     """κ = 1/(1 + |hω̄/2|²)."""
@@ -211,7 +182,7 @@ def shortening(B, i, w, h):
 
 @inner
 def carry(B, E, e, data, w, port, turn, scale, bend, force, out):
-    """The same, where it need not be fast: compiled once."""
+    """The same as `carried`, where it need not be fast: compiled once."""
     carried(B, E, e, data, w, port, turn, scale, bend, force, out)
 
 
@@ -238,17 +209,6 @@ def carry_end(B, E, e, data, w, force, out, h):
     """The derivative of gaps at the end, over h."""
     i = E[e, t.E_BODY]
     carry(B, E, e, data, w, E[e, t.E_END], B[i, t.W_QT], shortening(B, i, w, h), B[i, t.W_Q1] + t.Q_A, force, out)
-
-
-@hot
-def bent_by(w, psi, d, x, y, z):
-    """M(ψ) u = u × t + ⅓ (u × (ψ × t) + ψ × (u × t))."""
-    t0, t1, t2, p0, p1, p2 = w[d], w[d + 1], w[d + 2], w[psi], w[psi + 1], w[psi + 2]
-    a0, a1, a2 = cross_product(p0, p1, p2, t0, t1, t2)
-    u0, u1, u2 = cross_product(x, y, z, t0, t1, t2)
-    v0, v1, v2 = cross_product(x, y, z, a0, a1, a2)
-    s0, s1, s2 = cross_product(p0, p1, p2, u0, u1, u2)
-    return u0 + THIRD * (v0 + s0), u1 + THIRD * (v1 + s1), u2 + THIRD * (v2 + s2)
 
 
 @hot

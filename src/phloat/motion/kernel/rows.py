@@ -149,12 +149,7 @@ def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
     if function == t.VELOCITY or function == t.SPIN:
         x, y, z, scale = direction(R, T, r, data, w, A, B)
         o, force = t.TORQUE if function == t.SPIN else t.FORCE, lam * scale
-        w[on_A + o] -= force * x
-        w[on_A + o + 1] -= force * y
-        w[on_A + o + 2] -= force * z
-        w[on_B + o] += force * x
-        w[on_B + o + 1] += force * y
-        w[on_B + o + 2] += force * z
+        push(w, SEPARATION, force * x, force * y, force * z, on_A + o, on_B + o)
         return
     for k in range(first, first + n + R[r, t.R_Q]):
         a, b = T[k, t.T_A], T[k, t.T_B]

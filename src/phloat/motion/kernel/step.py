@@ -7,17 +7,7 @@ from phloat.motion.kernel.machine.compiler import inner, jit, part
 from phloat.motion.kernel.machine.dense import copy
 from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import placed
-from phloat.motion.kernel.newton import (
-    BELIEVED,
-    FAR,
-    QUICK,
-    STALLED,
-    SURE,
-    correct,
-    refactor,
-    residuals,
-    take_back,
-)
+from phloat.motion.kernel.newton import BELIEVED, FAR, QUICK, STALLED, SURE, correct, refactor, residuals, take_back
 from phloat.motion.kernel.partition import BEGIN, each, serve
 from phloat.motion.kernel.ports import port_start, power
 from phloat.motion.kernel.rows import noted, potential
@@ -39,12 +29,6 @@ def set_step(m, w, iw, h):
 def exchange(m, w, iw, bank):
     """The factors in w and those in the bank, of a step of another size, change places."""
     m, w = placed(m), pointer(w)
-    exchanged(m, w, iw, bank)
-
-
-@inner
-def exchanged(m, w, iw, bank):
-    """The same for pointers."""
     at = 0
     for k in range(len(m.factors)):
         start = m.factors[k, 0]
@@ -189,12 +173,7 @@ def one(m, w, iw, gravity, h, guess):
 @jit
 def snapshot(m, w, gravity, first, out, potentials):
     """State, works and losses, and energies of bodies and springs, as they stand."""
-    kept(placed(m), pointer(w), gravity, first, out, potentials)
-
-
-@inner
-def kept(m, w, gravity, first, out, potentials):
-    """The same for pointers."""
+    m, w = placed(m), pointer(w)
     B, J, R = m.bodies, m.entries, m.rows
     for i in range(len(B)):
         of_body.energies(B, i, m.data, m.indices, w, gravity)
@@ -208,38 +187,20 @@ def kept(m, w, gravity, first, out, potentials):
 
 
 @jit
-def advance(
-    m,
-    w,
-    iw,
-    gravity,
-    parts,
-    bank,
-    given,
-    given_at,
-    moving,
-    moving_at,
-    marks,
-    first,
-    rows,
-    lam,
-    potentials,
-    made,
-    fill,
-    lead,
-):
-    """As many steps as `given` and `moving` have rows: efforts go to w[given_at], driven frames and targets to w[moving_at].
+def advance(m, w, iw, gravity, parts, bank, inputs, marks, first, out, made, fill, lead):
+    """As many steps as `inputs` has rows: (given, given_at, moving, moving_at), efforts that go to w[given_at], driven frames and
+    targets that go to w[moving_at].
 
     Steps go in turn through `parts`: sizes, which of them share their factors, and weights to predict by. Factors that are not
     in use wait in the `bank`.
 
-    After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `rows` (the numbers from `first` on in w),
-    `potentials` and `lam`; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
+    After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `out`: (rows, lam, potentials), `rows` with the
+    numbers from `first` on in w; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
     none). Returns status, steps done, made, fill. Where another thread leads, this one takes its share of the bodies instead.
     """
+    (sizes, sets, guesses), (given, given_at, moving, moving_at), (rows, lam, potentials) = parts, inputs, out
     mark, multipliers, at = 0, lam.shape[1], m.where[t.LAM]
-    sizes, sets, guesses = parts
-    m, w = placed(m), pointer(w)
+    model, numbers, m, w = m, w, placed(m), pointer(w)
     if not lead:
         serve(m, w, gravity)
         return SOLVED, 0, made, fill
@@ -250,7 +211,7 @@ def advance(
             w[moving_at[k]] = moving[s, k]
         part = s % len(sizes)
         if sets[part] != iw[t.I_SET]:
-            exchanged(m, w, iw, bank)
+            exchange(model, numbers, iw, bank)
         status = one(m, w, iw, gravity, sizes[part], guesses[part])
         if status != SOLVED:
             return status, s, made, fill
@@ -259,7 +220,7 @@ def advance(
                 lam[fill, k] = 0.5 * (lam[fill, k] + w[at + k])
             fill = -1
         if mark < len(marks) and marks[mark] == s + 1:
-            kept(m, w, gravity, first, rows[made], potentials[made])
+            snapshot(model, numbers, gravity, first, rows[made], potentials[made])
             for k in range(multipliers):
                 lam[made, k] = w[at + k]
             fill, made, mark = made, made + 1, mark + 1

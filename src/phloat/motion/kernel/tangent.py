@@ -5,7 +5,7 @@ import math
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, pair, stresses, turned
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
-from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, copy_4, dot_4, fill
+from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, add_skew, copy_4, dot_4, fill
 from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store
 
 
@@ -21,7 +21,6 @@ def tangent(B, i, data, index, w, h):
             factor = 1.0
     if B[i, t.N_ROT]:
         tangent_turning(B, i, data, w, h)
-    if B[i, t.N_ROT]:
         for k in range(B[i, t.N_ETA]):
             swollen_and_whirled(B, i, data, w, h, k)
     if B[i, t.N_STRAIN]:
@@ -97,12 +96,7 @@ def tangent_gyroscopic(B, i, w, h):
         w[r0 + k] -= d1 * o2 - d2 * o1
         w[r1 + k] -= d2 * o0 - d0 * o2
         w[r2 + k] -= d0 * o1 - d1 * o0
-    w[r0 + lin + 1] += m2
-    w[r0 + lin + 2] -= m1
-    w[r1 + lin] -= m2
-    w[r1 + lin + 2] += m0
-    w[r2 + lin] += m1
-    w[r2 + lin + 1] -= m0
+    add_skew(w, r0 + lin, wide, -m0, -m1, -m2)
 
 
 @inner

@@ -144,8 +144,8 @@ class KernelRun(Run):
         earlier, inside = int(p.iw[t.I_STEPS]), p.w[self.left] == np.inf
         status, done, made, rows.pending = advance_shared(
             *(p, self.task.threads, (self.sizes, parts.sets, parts.guesses), self.bank),
-            *(given, run.given_at, moving, run.moving_at, marks),
-            *(p.first, rows.kept, rows.lam, rows.springs, rows.count, rows.pending),
+            *((given, run.given_at, moving, run.moving_at), marks, p.first),
+            *((rows.kept, rows.lam, rows.springs), rows.count, rows.pending),
         )
         rows.t += [float(times[k]) for k in marks[: made - rows.count]]
         if inside.any():

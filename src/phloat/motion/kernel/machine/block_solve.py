@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phloat.motion.kernel.machine.compiler import inner
+from phloat.motion.kernel.machine.compiler import hot, inner
 
 FACTOR, DIVIDE, LOWER, SUBTRACT = range(4)
 OPERATION = 7  # what, blocks (offsets in w), sizes, where the flags of the pivots stand
@@ -89,24 +89,14 @@ def _subtract(w, a, b, c, m, n, p):
                     w[c + i * n + j] -= factor * w[b + k * n + j]
 
 
-@inner
-def lower(w, b, m, x):
-    """x ← L⁻¹x of a diagonal block."""
-    for i in range(1, m):
+@hot
+def _subtract_product(w, a, m, n, x, y):
+    """y −= a x for a block a (m × n)."""
+    for i in range(m):
         total = 0.0
-        for j in range(i):
-            total += w[b + i * m + j] * w[x + j]
-        w[x + i] -= total
-
-
-@inner
-def upper(w, b, m, diagonal, x):
-    """x ← U⁻¹x of a diagonal block; 0 where the pivot vanished."""
-    for i in range(m - 1, -1, -1):
-        total = w[x + i]
-        for j in range(i + 1, m):
-            total -= w[b + i * m + j] * w[x + j]
-        w[x + i] = total * w[diagonal + i]
+        for j in range(n):
+            total += w[a + i * n + j] * w[x + j]
+        w[y + i] -= total
 
 
 @inner
@@ -116,25 +106,18 @@ def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
     for k in range(n):
         e = order[k]
         o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
-        lower(w, o, m, at)
+        for i in range(1, m):  # L⁻¹
+            _subtract_product(w, o + i * m, 1, i, at, at + i)
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # L blocks below the diagonal in this column
-            target, block, size = x + sweep[s, 0], sweep[s, 1], sweep[s, 2]
-            for i in range(size):
-                total = 0.0
-                for j in range(m):
-                    total += w[block + i * m + j] * w[at + j]
-                w[target + i] -= total
+            _subtract_product(w, sweep[s, 1], sweep[s, 2], m, at, x + sweep[s, 0])
     for k in range(n - 1, -1, -1):
         e = order[k]
         o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # U blocks right of the diagonal in this row
-            source, block, size = x + sweep[s, 0], sweep[s, 3], sweep[s, 2]
-            for i in range(m):
-                total = 0.0
-                for j in range(size):
-                    total += w[block + i * size + j] * w[source + j]
-                w[at + i] -= total
-        upper(w, o, m, diagonal + blocks[e, 2], at)
+            _subtract_product(w, sweep[s, 3], m, sweep[s, 2], x + sweep[s, 0], at)
+        for i in range(m - 1, -1, -1):  # U⁻¹; 0 where the pivot vanished
+            _subtract_product(w, o + i * (m + 1) + 1, 1, m - 1 - i, at + i + 1, at + i)
+            w[at + i] *= w[diagonal + blocks[e, 2] + i]
 
 
 # --- the order of elimination: least degree first, and the program that follows from it ---------------------------------

@@ -51,13 +51,6 @@ def add_4(n, scale, x, p, y, q):
 
 
 @hot
-def zero_4(n, y, q):
-    q = U(q)
-    for k in range(U(0), U(n), W):
-        store(y, q + k, broadcast(0.0))
-
-
-@hot
 def average_4(n, w, a, b, y):
     """The mean of two rows of numbers."""
     a, b, y, half = U(a), U(b), U(y), broadcast(0.5)
@@ -82,18 +75,6 @@ def add_rows(rows, n, a, b, c, M, o, y, q):
         four = plus(load(y, q + k), x, load(M, o + k))
         if rows > 1:
             four = plus(four, y_, load(M, o + n + k))
-        if rows > 2:
-            four = plus(four, z, load(M, o + n + n + k))
-        store(y, q + k, four)
-
-
-@hot
-def set_rows(rows, n, a, b, c, M, o, y, q):
-    """y = a, b, c times the first two or three rows of M (n numbers each, padded)."""
-    o, q, n = U(o), U(q), U(n)
-    x, y_, z = broadcast(a), broadcast(b), broadcast(c)
-    for k in range(U(0), n, W):
-        four = plus(times(x, load(M, o + k)), y_, load(M, o + n + k))
         if rows > 2:
             four = plus(four, z, load(M, o + n + n + k))
         store(y, q + k, four)
@@ -179,19 +160,12 @@ def cross_product(a, b, c, x, y, z):
     return b * z - c * y, c * x - a * z, a * y - b * x
 
 
-@inner
-def rotate(A, o, x, p, y, q):
-    """y = A x, 3 × 3."""
-    a, b, c = x[p], x[p + 1], x[p + 2]
-    y[q] = A[o] * a + A[o + 1] * b + A[o + 2] * c
-    y[q + 1] = A[o + 3] * a + A[o + 4] * b + A[o + 5] * c
-    y[q + 2] = A[o + 6] * a + A[o + 7] * b + A[o + 8] * c
-
-
-@inner
-def rotate_back(A, o, x, p, y, q):
-    """y = Aᵀ x, 3 × 3."""
-    a, b, c = x[p], x[p + 1], x[p + 2]
-    y[q] = A[o] * a + A[o + 3] * b + A[o + 6] * c
-    y[q + 1] = A[o + 1] * a + A[o + 4] * b + A[o + 7] * c
-    y[q + 2] = A[o + 2] * a + A[o + 5] * b + A[o + 8] * c
+@hot
+def add_skew(w, o, wide, x, y, z):
+    """+ [(x, y, z)]× on a block of a matrix with rows of `wide` numbers."""
+    w[o + 1] -= z
+    w[o + 2] += y
+    w[o + wide] += z
+    w[o + wide + 2] -= x
+    w[o + 2 * wide] -= y
+    w[o + 2 * wide + 1] += x

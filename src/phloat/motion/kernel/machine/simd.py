@@ -5,6 +5,8 @@ store(a, k, v)     and back                    pack(a, b, c, d)  four numbers   
 total(v)           the sum of the four         totals(a, b, c, d)  four such sums   times(a, b), size(v) = |v|
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from numba.core import cgutils, types
@@ -45,6 +47,19 @@ def _mixed(builder: Any, a: Any, b: Any, places: list[int]) -> Any:
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_place, FOUR), places))
 
 
+def instruction(result: Any, *kinds: Any) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator: an intrinsic with these types from the function that writes its code, (builder, values) → value."""
+
+    def decorated(write: Callable[..., Any]) -> Any:
+        @wraps(write)  # Numba reads how many arguments there are
+        def define(typing: Any, *_: Any) -> tuple[Any, Callable[..., Any]]:
+            return result(*kinds), lambda context, builder, signature, values: write(builder, *values)
+
+        return intrinsic(define)
+
+    return decorated
+
+
 @intrinsic
 def load(typing, array, place):
     def code(context, builder, signature, args):
@@ -62,74 +77,49 @@ def store(typing, array, place, values):
     return types.none(array, offset, four), code
 
 
-@intrinsic
-def broadcast(typing, value):
-    def code(context, builder, signature, args):
-        one = builder.insert_element(ir.Constant(_vector, ir.Undefined), args[0], ir.Constant(_place, 0))
-        return _mixed(builder, one, one, [0] * FOUR)
-
-    return four(number), code
+@instruction(four, number)
+def broadcast(builder, value):
+    one = builder.insert_element(ir.Constant(_vector, ir.Undefined), value, ir.Constant(_place, 0))
+    return _mixed(builder, one, one, [0] * FOUR)
 
 
-@intrinsic
-def pack(typing, a, b, c, d):
-    def code(context, builder, signature, args):
-        out = ir.Constant(_vector, ir.Undefined)
-        for k, value in enumerate(args):
-            out = builder.insert_element(out, value, ir.Constant(_place, k))
-        return out
-
-    return four(number, number, number, number), code
+@instruction(four, number, number, number, number)
+def pack(builder, a, b, c, d):
+    out = ir.Constant(_vector, ir.Undefined)
+    for k, value in enumerate((a, b, c, d)):
+        out = builder.insert_element(out, value, ir.Constant(_place, k))
+    return out
 
 
-@intrinsic
-def plus(typing, a, b, c):
-    def code(context, builder, signature, args):
-        return builder.fadd(args[0], builder.fmul(args[1], args[2], flags=_may), flags=_may)
-
-    return four(four, four, four), code
+@instruction(four, four, four, four)
+def plus(builder, a, b, c):
+    return builder.fadd(a, builder.fmul(b, c, flags=_may), flags=_may)
 
 
-@intrinsic
-def less(typing, a, b, c):
-    def code(context, builder, signature, args):
-        return builder.fsub(args[0], builder.fmul(args[1], args[2], flags=_may), flags=_may)
-
-    return four(four, four, four), code
+@instruction(four, four, four, four)
+def less(builder, a, b, c):
+    return builder.fsub(a, builder.fmul(b, c, flags=_may), flags=_may)
 
 
-@intrinsic
-def times(typing, a, b):
-    def code(context, builder, signature, args):
-        return builder.fmul(args[0], args[1], flags=_may)
-
-    return four(four, four), code
+@instruction(four, four, four)
+def times(builder, a, b):
+    return builder.fmul(a, b, flags=_may)
 
 
-@intrinsic
-def size(typing, a):
-    def code(context, builder, signature, args):
-        name, kind = f"llvm.fabs.v{FOUR}f64", ir.FunctionType(_vector, [_vector])
-        return builder.call(builder.module.declare_intrinsic(name, (), kind), args)
-
-    return four(four), code
+@instruction(four, four)
+def size(builder, a):
+    name, kind = f"llvm.fabs.v{FOUR}f64", ir.FunctionType(_vector, [_vector])
+    return builder.call(builder.module.declare_intrinsic(name, (), kind), [a])
 
 
-@intrinsic
-def total(typing, a):
-    def code(context, builder, signature, args):
-        a, b, c, d = (builder.extract_element(args[0], ir.Constant(_place, k)) for k in range(FOUR))
-        return builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
-
-    return number(four), code
+@instruction(number, four)
+def total(builder, value):
+    a, b, c, d = (builder.extract_element(value, ir.Constant(_place, k)) for k in range(FOUR))
+    return builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
 
 
-@intrinsic
-def totals(typing, a, b, c, d):
-    def code(context, builder, signature, args):
-        a, b, c, d = args
-        first = builder.fadd(_mixed(builder, a, b, [0, 4, 2, 6]), _mixed(builder, a, b, [1, 5, 3, 7]))
-        second = builder.fadd(_mixed(builder, c, d, [0, 4, 2, 6]), _mixed(builder, c, d, [1, 5, 3, 7]))
-        return builder.fadd(_mixed(builder, first, second, [0, 1, 4, 5]), _mixed(builder, first, second, [2, 3, 6, 7]))
-
-    return four(four, four, four, four), code
+@instruction(four, four, four, four, four)
+def totals(builder, a, b, c, d):
+    first = builder.fadd(_mixed(builder, a, b, [0, 4, 2, 6]), _mixed(builder, a, b, [1, 5, 3, 7]))
+    second = builder.fadd(_mixed(builder, c, d, [0, 4, 2, 6]), _mixed(builder, c, d, [1, 5, 3, 7]))
+    return builder.fadd(_mixed(builder, first, second, [0, 1, 4, 5]), _mixed(builder, first, second, [2, 3, 6, 7]))

@@ -1,7 +1,8 @@
 """The loop without its compiler, for debuggers, coverage and faults put in: with NUMBA_DISABLE_JIT=1 functions run as they are
-written, and what Numba would turn into instructions of the processor is said with NumPy. Hundreds of times slower.
+written, and what Numba would turn into instructions of the processor is done with NumPy. Hundreds of times slower.
 """
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,59 +19,11 @@ def intrinsic(function: Callable[..., Any] | None = None, **options: Any) -> Any
     if function is None:
         return partial(intrinsic, **options)
     make: Any = extending.intrinsic
-    return globals()[f"_{function.__name__}"] if PLAIN else (make(**options) if options else make)(function)
-
-
-def _load(array, place):
-    return np.array(array[int(place) : int(place) + 4])
+    return PLAINLY[function.__name__] if PLAIN else (make(**options) if options else make)(function)
 
 
 def _store(array, place, values):
     array[int(place) : int(place) + 4] = values
-
-
-def _broadcast(value):
-    return np.full(4, value)
-
-
-def _pack(a, b, c, d):
-    return np.array([a, b, c, d])
-
-
-def _plus(a, b, c):
-    return a + b * c
-
-
-def _less(a, b, c):
-    return a - b * c
-
-
-def _times(a, b):
-    return a * b
-
-
-def _total(a):
-    return (a[0] + a[2]) + (a[1] + a[3])
-
-
-def _totals(a, b, c, d):
-    return np.array([x[0] + x[1] + (x[2] + x[3]) for x in (a, b, c, d)])
-
-
-def _pointer(array):
-    return array
-
-
-def _table(array, columns):
-    return array.reshape(-1, columns)
-
-
-def _look(crew, place):
-    return crew[place]
-
-
-def _tell(crew, place, value):
-    crew[place] = value
 
 
 def _draw(crew, place):
@@ -78,13 +31,22 @@ def _draw(crew, place):
     return crew[place] - 1
 
 
-def _once():
-    pass
-
-
-def _size(a):
-    return np.abs(a)
-
-
-def _call_law(address, x0, x1, rate, h, w, numbers, out):
-    laws[int(address)](x0, x1, rate, h, w[numbers:], w[out:])
+PLAINLY: dict[str, Callable[..., Any]] = {
+    "load": lambda array, place: np.array(array[int(place) : int(place) + 4]),
+    "store": _store,
+    "broadcast": lambda value: np.full(4, value),
+    "pack": lambda *numbers: np.array(numbers),
+    "plus": lambda a, b, c: a + b * c,
+    "less": lambda a, b, c: a - b * c,
+    "times": operator.mul,
+    "size": np.abs,
+    "total": lambda a: (a[0] + a[2]) + (a[1] + a[3]),
+    "totals": lambda *four: np.array([a[0] + a[1] + (a[2] + a[3]) for a in four]),
+    "pointer": lambda array: array,
+    "table": lambda array, columns: array.reshape(-1, columns),
+    "look": operator.getitem,
+    "tell": operator.setitem,
+    "draw": _draw,
+    "once": lambda: None,
+    "call_law": lambda address, x0, x1, rate, h, w, at, out: laws[int(address)](x0, x1, rate, h, w[at:], w[out:]),
+}

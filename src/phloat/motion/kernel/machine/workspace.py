@@ -39,7 +39,7 @@ class Buffer:
 
 def short(values: np.ndarray | Sequence[Any], columns: int) -> np.ndarray:
     """A table of numbers of 32 bits."""
-    return np.array(values, dtype=np.int32).reshape(-1, columns)
+    return np.array(values, dtype=np.int32, order="C").reshape(-1, columns)
 
 
 def fours(n: int) -> int:
@@ -71,12 +71,8 @@ def strips(n: int, triples: np.ndarray, values: np.ndarray) -> tuple[list[list[i
     return made, np.array([four for columns in found.values() for four in columns.values()])
 
 
-def room(row: np.ndarray, constants: np.ndarray, w: Buffer) -> None:
+def room(row: np.ndarray, w: Buffer) -> None:
     """The workspace of one body."""
-    own = constants.copy()
-    for column in (t.W_Q, t.W_V, t.W_THETA, t.W_LOSS, t.W_ENERGY):
-        own[column] = row[column]
-    row[:] = own
     long, rot, wide, s = row[t.LONG], row[t.N_ROT], row[t.WIDE], row[t.N_STRAIN]
     pairs = rot * (rot + 1) // 2
     rooms = {
@@ -129,7 +125,7 @@ def unranged(bodies: np.ndarray) -> np.ndarray:
     return out
 
 
-def factor_ranges(bodies: np.ndarray, incidences: np.ndarray, where: list[int]) -> list[tuple[int, int]]:
+def factor_ranges(bodies: np.ndarray, incidences: np.ndarray, where: np.ndarray) -> list[tuple[int, int]]:
     """Where each stretch of them begins, and how many numbers it has."""
     kinds = {int(b[t.W_DW]): b for b in bodies}.values()
     return [
