@@ -19,7 +19,7 @@ def measure(blocks, order, modes):
 
     steel = Material(E=210e9, nu=0.3, rho=7800.0)
     Solid.box(1.0, 1.0, 1.0, material=steel, cells="tetrahedron").discretise(1, order=order)  # loads what is compiled
-    mesh = Solid.box(1.0, 1.0, 1.0, material=steel, cells="tetrahedron").mesh.meshed(blocks, order)
+    mesh = Solid.box(1.0, 1.0, 1.0, material=steel, cells="tetrahedron").mesh.mesh(blocks, order)
     kept = []
     recipe = Solid(mesh, steel, frame="left", ports={"A": "left", "B": "right"})
     taken = seconds(lambda: kept.append(recipe.discretise(order=order)))

@@ -212,7 +212,7 @@ def test_twelve_orders_of_stiffness_mass_and_length_in_one_model():
 
 
 SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 67))]
-OFF = {"carriages": 1e-8, "levers": 3e-5, "truss": 1e-8}  # levers: frequencies up to 18 orders apart
+OFF = {"carriages": 1e-8, "levers": 3e-6, "truss": 1e-8}  # levers: frequencies up to 18 orders apart
 
 
 @pytest.mark.filterwarnings("ignore::phloat.errors.LooseBodyWarning")
