@@ -49,6 +49,8 @@ def measure(side):
 
 def port_response(system, omega):
     """The deflection's rate for a force there."""
+    import phloat as ph
+
     return ph.response(system, "tip", omega=omega).values[:, 2, 2]
 
 
