@@ -383,3 +383,15 @@ def test_a_public_name_without_a_docstring_is_seen():
     public = {"Bare": Bare, "bare": lambda: 0, "InheritsError": InheritsError, "Said": Said, "said": Said()}
     vars(module).update(public, __all__=list(public))
     assert undocumented(module) == ["Bare", "InheritsError", "bare"]
+
+
+def test_the_mutation_run_names_modules_and_tests_that_exist(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools" / "mutation"))
+    from tests_of import TESTS
+
+    gone = {module for module in TESTS if not (SRC / f"{module.replace('.', '/')}.py").exists()}
+    for named in {test for tests in TESTS.values() for test in tests if test.startswith("tests/")}:
+        file, _, test = named.partition("[")[0].partition("::")
+        if not (ROOT / file).exists() or (test and f"def {test}(" not in (ROOT / file).read_text()):
+            gone.add(named)
+    assert not gone

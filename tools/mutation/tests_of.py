@@ -64,11 +64,11 @@ LINEAR = [
 ]
 PLAIN = "phloat.motion.kernel"  # mutants of these modules run uncompiled, those of other modules with the compiled step
 KERNEL = (
-    *("body", "tangent", "ports", "own", "rows", "geometric"),
-    *("admittance", "inverse", "solve", "ranges", "off", "newton", "step"),
+    *("body", "tangent", "ports", "port_tangent", "rows", "partition", "newton", "step"),
+    *("machine.inverse", "machine.block_solve", "machine.dense"),
 )
 
-OFF = ["tests/identities/test_round_offs.py"]
+ROUND_OFFS = ["tests/identities/test_round_offs.py"]
 FEW = "tests/identities/test_few_steps.py::test_"
 MARCH = [
     "tests/identities/test_iterations.py",
@@ -105,8 +105,7 @@ TESTS = {
     "phloat.analysis.linearise": LINEAR,
     "phloat.analysis.tangent": LINEAR,
     **{f"{PLAIN}.{name}": STEP for name in KERNEL},
-    f"{PLAIN}.off": OFF,
     f"{PLAIN}.step": MARCH,
-    f"{PLAIN}.newton": CORRECTED,
-    f"{PLAIN}.admittance": CORRECTED,
+    f"{PLAIN}.newton": [*CORRECTED, *ROUND_OFFS],
+    f"{PLAIN}.partition": CORRECTED,
 }
