@@ -25,7 +25,7 @@ class FixedModes:
 
     def __init__(self, system: LinearPHDAE, found: Modes):
         self.omega, self.vectors = found.elastic, found.vectors[:, found.rigid :]
-        at, v = SecondOrder.of(system, damped=False), self.vectors
+        at, v = SecondOrder.from_system(system, damped=False), self.vectors
         force = at.stiffness(v) - self.omega**2 * (at.M @ v)
         force = force + 1j * self.omega * (at.D @ v) if at.D.nnz else force
         self.mu = -SaddleFactor(sp.eye_array(at.size), at.G).solve_both(force)[1]
@@ -33,7 +33,7 @@ class FixedModes:
 
     def read(self, system: LinearPHDAE) -> np.ndarray:
         """The forms on another system, at the same φ and μ."""
-        at, v = SecondOrder.of(system, damped=False), self.vectors
+        at, v = SecondOrder.from_system(system, damped=False), self.vectors
         left, strain = v.conj().T, at.L.T @ v
         stiffness, joints = strain.conj().T @ at.from_strain(strain), self.mu.conj().T @ (at.G @ v)
         return np.array([left @ (at.M @ v), left @ (at.D @ v), stiffness, joints])
@@ -95,7 +95,7 @@ class FixedResponse:
 
 def fixed_responses(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, points: np.ndarray) -> list[FixedResponse]:
     """At every s; the adjoint has its own factor only if the system is gyroscopic."""
-    at = SecondOrder.of(system)
+    at = SecondOrder.from_system(system)
     back = at if not (at.D - at.D.T).nnz else replace(at, D=csr(at.D.T))
     return [_fixed_response(at, back, into, out, value if value.imag else value.real) for value in points]
 
@@ -103,8 +103,8 @@ def fixed_responses(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, poin
 def _fixed_response(at: SecondOrder, back: SecondOrder, into: np.ndarray, out: np.ndarray, s: complex) -> FixedResponse:
     forces, adjoint = _forces(at, into, s, -1.0), _forces(at, out, s, 1.0)
     try:
-        factor = at.at(s)
-        transposed = factor if back is at else back.at(s)
+        factor = at.factor(s)
+        transposed = factor if back is at else back.factor(s)
     except RuntimeError:
         raise pole_error(s) from None
     v, lam = factor.solve_both(forces, at.B_lam[:, into].toarray() / s)

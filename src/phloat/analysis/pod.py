@@ -43,7 +43,7 @@ def pod_basis(
     if (order is None) == (tolerance is None):
         raise InputError("give one of order=… and tolerance=…")
     if isinstance(run, LinearResult):
-        model, rigid = SecondOrder.of(run.system), rigid_modes(run.system)
+        model, rigid = SecondOrder.from_system(run.system), rigid_modes(run.system)
         X = run.e[:, : run.system.split].T
         X = X - rigid @ (rigid.T @ (model.M @ X))
         return split_basis(model, rigid, _leading(X, model.M, order, tolerance))

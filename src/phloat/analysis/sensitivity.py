@@ -150,10 +150,10 @@ def transfer_gradients(
     if not points.all():
         raise InputError("s is 0, where velocities are zero; use a small s: H(s)/s is the compliance")
     into, out, ends = inputs_outputs(made.base, inputs, outputs)
-    solved, at = fixed_responses(made.base, into, out, points), SecondOrder.of(made.base)
+    solved, at = fixed_responses(made.base, into, out, points), SecondOrder.from_system(made.base)
 
     def read(other: LinearPHDAE) -> np.ndarray:
-        there = SecondOrder.of(other)
+        there = SecondOrder.from_system(other)
         return np.array([one.read(there) for one in solved])
 
     values, size = read(made.base), np.array([one.size(at) for one in solved])

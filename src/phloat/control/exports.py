@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout, Shape
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError, optional_package
-from phloat.linear.form.passive import Given, PortSizes, from_state_space
+from phloat.linear.form.passive import PortSizes, Values, from_state_space
 from phloat.linear.form.phdae import Field, LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 
@@ -50,7 +50,7 @@ def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
     return control.ss(plant.A, plant.B, plant.C, plant.D, inputs=inputs, outputs=outputs, name=name)
 
 
-def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Given | None = None) -> LinearPHDAE:
+def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Values | None = None) -> LinearPHDAE:
     """A passive system or controller of python-control as a `LinearPHDAE`; raises InputError if it is not passive.
 
     Ports are named by the signals: "elbow_effort" with "elbow_flow" are the port "elbow", others are named as the input; `ports`
@@ -108,7 +108,7 @@ def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
     return signal.StateSpace(plant.A, plant.B, plant.C, plant.D)
 
 
-def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Given | None = None) -> LinearPHDAE:
+def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Values | None = None) -> LinearPHDAE:
     """A passive continuous system of SciPy as a `LinearPHDAE`, like `from_control`."""
     import scipy.signal as signal
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.errors import InputError, finite_row, mapping, unknown, whole_number
-from phloat.random import INSIDE, Distribution
+from phloat.random import MARGIN, Distribution
 
 Key = str | tuple[str, ...]
 SAMPLINGS = ("random", "latin", "sobol", "grid", "rows")
@@ -88,7 +88,7 @@ def _draw(
         raise InputError(f"sampling={sampling!r} is for lists of values; draw with {', '.join(map(repr, DRAWN))}")
     n, seed, how = whole_number("samples", samples, 1), whole_number("seed", seed, 0), sampling or "random"
     drawn = [key for key, kind in kinds.items() if isinstance(kind, Distribution)]
-    points = np.clip(_points(how, n, [label(key) for key in drawn], seed), INSIDE, 1.0 - INSIDE)
+    points = np.clip(_points(how, n, [label(key) for key in drawn], seed), MARGIN, 1.0 - MARGIN)
     values = np.empty((n, len(kinds)))
     for j, (key, kind) in enumerate(kinds.items()):
         values[:, j] = kind.ppf(points[:, drawn.index(key)]) if isinstance(kind, Distribution) else kind
