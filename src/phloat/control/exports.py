@@ -36,9 +36,9 @@ LAYOUTS = ("rows", "ports", "multipliers")
 
 
 def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
-    """The system as a `control.StateSpace` of dense matrices, without joints.
+    """The system as a `control.StateSpace` with dense matrices; joints are eliminated.
 
-    Inputs are called "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … for ports with several components); a dot in a name
+    Inputs are named "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … for ports with several components); a dot in a name
     becomes "_", as python-control does not allow it. The states are energy coordinates, H = ½ xᵀx, so that A + Aᵀ ≤ 0 and C = Bᵀ;
     the rows are e = T x with `state_space(system).T`.
     """
@@ -53,9 +53,9 @@ def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
 def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Values | None = None) -> LinearPHDAE:
     """A passive system or controller of python-control as a `LinearPHDAE`; raises InputError if it is not passive.
 
-    Ports are named by the signals: "elbow_effort" with "elbow_flow" are the port "elbow", others are named as the input; `ports`
-    gives other names, {name: number of components}. The energy is computed if it is not given: H = ½ xᵀ energy x. A transfer
-    function is realised first.
+    Ports are named after the signals: "elbow_effort" with "elbow_flow" is the port "elbow", others have the name of the input;
+    `ports` gives other names, {name: number of components}. `energy` is the matrix of H = ½ xᵀ energy x, by default computed. A
+    transfer function is converted to a state space first.
     """
     control = _package()
     if isinstance(system, control.TransferFunction):
@@ -69,19 +69,21 @@ def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Values 
 
 
 def _without_dots(names: Iterable[str]) -> list[str]:
-    out: dict[str, str] = {}
+    """The names with "_" for dots; raises InputError if two become equal."""
+    originals: dict[str, str] = {}
     for name in names:
         plain = name.replace(".", "_")
-        if plain in out:
+        if plain in originals:
             raise InputError(
-                f"signals {out[plain]!r} and {name!r} are both {plain!r} without dots, which python-control does not allow; "
-                "keep one of the ports with with_ports(…)"
+                f"signals {originals[plain]!r} and {name!r} are both {plain!r} without dots, which python-control does not "
+                "allow; keep one of the ports with with_ports(…)"
             )
-        out[plain] = name
-    return list(out)
+        originals[plain] = name
+    return list(originals)
 
 
 def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
+    """{port: number of components} from the names of signals."""
     ports: dict[str, int] = {}
     for u, y in zip(inputs, outputs, strict=False):
         pair = SIGNAL.match(u), SIGNAL.match(y)
@@ -97,7 +99,7 @@ def _package() -> Any:
 
 
 def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
-    """The system as a `scipy.signal.StateSpace`, without joints, with H = ½ xᵀx.
+    """The system as a `scipy.signal.StateSpace` with H = ½ xᵀx; joints are eliminated.
 
     Inputs and outputs are in the order of `system.ports`; `state_space(system)` has their names and the map to the rows,
     `descriptor(system)` is the sparse form with E and λ.
@@ -121,7 +123,7 @@ def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Values | 
 
 
 def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
-    """Writes the system to a .mat file: matrices, names, the split and the fields, with all digits."""
+    """Writes the system to a .mat file: matrices, names, the split and the fields, in double precision."""
     linear_only(system)
     file = Path(path)
     if file.suffix != ".mat":
@@ -136,41 +138,41 @@ def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
         "motion": _cells(sp.csc_matrix(field.motion) for field in fields),
     }
     try:
-        with open(file, "wb") as out:
-            scipy.io.savemat(out, values, do_compression=True)
+        with open(file, "wb") as stream:
+            scipy.io.savemat(stream, values, do_compression=True)
     except OSError as error:
         raise InputError(f"{str(file)!r} cannot be written: {error.strerror}; use an existing folder") from error
 
 
 def from_matlab(path: str | Path) -> LinearPHDAE:
-    """The system in a .mat file: one of `to_matlab`, with all digits, or any with matrices E, J and B.
+    """The system in a .mat file of `to_matlab`, exactly as written, or in any with matrices E, J and B.
 
     R, G and B_lam are zero by default; rows and ports without names are "x" and "u".
     """
     file = Path(path)
-    there = _read(file)
-    missing = [name for name in ("E", "J", "B") if name not in there]
+    contents = _read(file)
+    missing = [name for name in ("E", "J", "B") if name not in contents]
     if missing:
-        names = ", ".join(name for name in there if not name.startswith("__"))
+        names = ", ".join(name for name in contents if not name.startswith("__"))
         raise InputError(f"{str(file)!r} has no {' and no '.join(missing)}; there are: {names or 'none'}")
-    if "phloat_version" in there and (version := int(there["phloat_version"].item())) > VERSION:
+    if "phloat_version" in contents and (version := int(contents["phloat_version"].item())) > VERSION:
         raise InputError(f"{str(file)!r} has version {version}; this phloat reads up to {VERSION}: use a newer one")
-    given = {name: _matrix(file, name, there[name]) for name in MATRICES if name in there}
-    joints = given["G"].shape[0] if "G" in given else 0
+    matrices = {name: _matrix(file, name, contents[name]) for name in MATRICES if name in contents}
+    joints = matrices["G"].shape[0] if "G" in matrices else 0
     return LinearPHDAE(
-        **given,
-        rows=_layout(there.get("rows"), "row", "x", given["E"].shape[0]),
-        ports=_layout(there.get("ports"), "port", "u", given["B"].shape[1]),
-        multipliers=_layout(there.get("multipliers"), "multiplier", "joint", joints),
-        split=int(there["split"].item()) if "split" in there else -1,
-        fields=_fields(there.get("fields")),
+        **matrices,
+        rows=_layout(contents.get("rows"), "row", "x", matrices["E"].shape[0]),
+        ports=_layout(contents.get("ports"), "port", "u", matrices["B"].shape[1]),
+        multipliers=_layout(contents.get("multipliers"), "multiplier", "joint", joints),
+        split=int(contents["split"].item()) if "split" in contents else -1,
+        fields=_fields(contents.get("fields")),
     )
 
 
 def _read(file: Path) -> Mapping[str, Any]:
     try:
-        with open(file, "rb") as opened:
-            return scipy.io.loadmat(opened)
+        with open(file, "rb") as stream:
+            return scipy.io.loadmat(stream)
     except OSError as error:
         raise InputError(f"{str(file)!r} cannot be read: {error.strerror or error}") from error
     except NotImplementedError:
@@ -211,8 +213,8 @@ def _fields(struct: Any) -> dict[str, Field]:
     return {_text(name): Field(np.array(points), csr(motion)) for name, points, motion in zip(*columns, strict=True)}
 
 
-def _column(struct: Any, part: str) -> list[Any]:
-    cells = struct[part][0, 0] if part in (struct.dtype.names or ()) else np.empty((1, 0), dtype=object)
+def _column(struct: Any, name: str) -> list[Any]:
+    cells = struct[name][0, 0] if name in (struct.dtype.names or ()) else np.empty((1, 0), dtype=object)
     return list(np.ravel(cells))
 
 
