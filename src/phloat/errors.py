@@ -168,8 +168,8 @@ def unknown(kind: str, name: object, candidates: Iterable[str]) -> str:
     names = list(candidates)
     nearest = difflib.get_close_matches(str(name), names, n=3)
     hint = f" (did you mean {', '.join(map(repr, nearest))}?)" if nearest else ""
-    listed = ", ".join(names[:24]) + (f", … {len(names) - 24} more" if len(names) > 24 else "")
-    return f"no {kind} {name!r}{hint}; there are: {listed or 'none'}"
+    examples = ", ".join(names[:24]) + (f", … {len(names) - 24} more" if len(names) > 24 else "")
+    return f"no {kind} {name!r}{hint}; there are: {examples or 'none'}"
 
 
 def number(label: str, value: float) -> float:
@@ -259,4 +259,4 @@ def _numbers(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) + (" number" if shape == (1,) else " numbers") if shape else "a number"
 
 
-__all__ = [name for name, thing in globals().items() if isinstance(thing, type) and issubclass(thing, Exception)]
+__all__ = [name for name, value in globals().items() if isinstance(value, type) and issubclass(value, Exception)]

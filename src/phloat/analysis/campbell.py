@@ -88,7 +88,7 @@ def campbell(
             chosen = np.arange(eigenmodes.rigid, min(eigenmodes.rigid + count, len(eigenmodes)))
             similarity = sign = np.ones(len(chosen))
         else:
-            chosen, similarity, sign = _tracked(tracked, eigenmodes)
+            chosen, similarity, sign = _match_modes(tracked, eigenmodes)
         growth = np.zeros(len(eigenmodes)) if eigenmodes.growth is None else eigenmodes.growth
         rows.append((eigenmodes.omega[chosen], growth[chosen], _whirl(eigenmodes, chosen, axis, rate), similarity))
         shapes = eigenmodes.vectors[:, chosen]
@@ -96,7 +96,7 @@ def campbell(
     return Campbell(row, *(np.array(part) for part in zip(*rows, strict=True)))
 
 
-def _tracked(before: tuple[np.ndarray, np.ndarray], eigenmodes: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _match_modes(before: tuple[np.ndarray, np.ndarray], eigenmodes: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices, similarities and signs of the modes that continue those before: the assignment with the largest sum of |φᴴM ψ|².
 
     (ω, ψ) and (−ω, ψ̄) are the same mode; a frequency that passes zero continues as a negative one, with the sign −1.

@@ -96,15 +96,15 @@ class FixedResponse:
 def fixed_responses(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, points: np.ndarray) -> list[FixedResponse]:
     """The response at every s; the adjoint problem has its own factor only if the system is gyroscopic."""
     form = SecondOrder.from_system(system)
-    back = form if not (form.D - form.D.T).nnz else replace(form, D=csr(form.D.T))
-    return [_response(form, back, into, out, value if value.imag else value.real) for value in points]
+    dual = form if not (form.D - form.D.T).nnz else replace(form, D=csr(form.D.T))
+    return [_response(form, dual, into, out, value if value.imag else value.real) for value in points]
 
 
-def _response(form: SecondOrder, back: SecondOrder, into: np.ndarray, out: np.ndarray, s: complex) -> FixedResponse:
+def _response(form: SecondOrder, dual: SecondOrder, into: np.ndarray, out: np.ndarray, s: complex) -> FixedResponse:
     forces, loads_adjoint = _forces(form, into, s, -1.0), _forces(form, out, s, 1.0)
     try:
         factor = form.factor(s)
-        transposed = factor if back is form else back.factor(s)
+        transposed = factor if dual is form else dual.factor(s)
     except RuntimeError:
         raise pole_error(s) from None
     v, lam = factor.solve_both(forces, form.B_lam[:, into].toarray() / s)

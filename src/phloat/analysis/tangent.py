@@ -47,7 +47,7 @@ class SmallMotion:
 
 def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
     """The matrices of small motion about a steady state under inputs u; raises InputError if the state is not steady."""
-    if _unloaded(system, state, u):  # no stiffness of loads, whatever the size of the bodies
+    if _is_unloaded(system, state, u):  # no stiffness of loads, whatever the size of the bodies
         n = system.loose.split
         none, M = zero_matrix(n, n), csr(system.loose.E[:n, :n])
         return SmallMotion(M, none, none, none, np.zeros(system.multipliers.size), np.zeros(3))
@@ -83,7 +83,7 @@ def _inertia_round_off(body: Body, pose: Pose) -> np.ndarray:
     return np.asarray(relative / CANCELLED * max(rate, rate**2) * np.outer(root, root))
 
 
-def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
+def _is_unloaded(system: System, state: State, u: np.ndarray) -> bool:
     """Whether the system is at rest, undeformed, and without loads and springs."""
     blocks = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot", "eta", "sigma")]
     springs = any(law.stores for element in system.elements.values() for law in element.laws)

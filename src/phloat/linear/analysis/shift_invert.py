@@ -63,8 +63,8 @@ class ShiftInvert:
         x = np.random.default_rng(1).normal(size=(self.n, size))
         previous = np.full(count, np.inf)
         for _ in range(BLOCK_STEPS):
-            x = np.linalg.qr(unit * self._applied(x, modes))[0] / unit
-            y = self._applied(x, modes)
+            x = np.linalg.qr(unit * self._apply_inverse(x, modes))[0] / unit
+            y = self._apply_inverse(x, modes)
             energy, kinetic = y.T @ (self.M @ x), y.T @ (self.M @ y)  # yᵀ(K − sM)y and yᵀM y
             energies = np.diag(energy)
             scale = 1.0 / np.sqrt(np.maximum(energies, 1e-30 * energies.max()))  # the last of a full space is round-off
@@ -76,7 +76,7 @@ class ShiftInvert:
             previous = current
         return self.shift + 1.0 / current, x[:, -count:]
 
-    def _applied(self, v: np.ndarray, modes: np.ndarray | None = None) -> np.ndarray:
+    def _apply_inverse(self, v: np.ndarray, modes: np.ndarray | None = None) -> np.ndarray:
         """(K − sM)⁻¹ M v on the motions that the joints allow, M-orthogonal to `modes`."""
         x = self.solve(self.M @ v)
         return x if modes is None else x - modes @ (modes.T @ (self.M @ x))
@@ -87,7 +87,7 @@ class ShiftInvert:
         It follows from r = v − (μ − s)(K − sM)⁻¹M v, where an error along another mode has the factor 1 − (μ − s) / (μ_other − s).
         """
         distance = value - self.shift
-        error = v - self._applied(v) * distance
+        error = v - self._apply_inverse(v) * distance
         components = v.T @ (self.M @ error)
         error = error - v @ components
         components = components / np.maximum(1.0, np.abs(1.0 - distance / distance[:, None]))

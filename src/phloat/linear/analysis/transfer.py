@@ -56,7 +56,7 @@ class Pencil:
     def with_multipliers(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
         """The pencil of a system with its joints; the multipliers are unknowns."""
         E, A, B = (descriptor(system)[name] for name in "EAB")
-        return cls._scaled(E, A, B.tocsc(), system.rows.size, into, out)
+        return cls._with_unit_scale(E, A, B.tocsc(), system.rows.size, into, out)
 
     @classmethod
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
@@ -66,11 +66,13 @@ class Pencil:
         """
         P = free_motion(system)
         E, A, B = P.T @ system.E @ P, P.T @ system.dynamics @ P, sp.csc_array(P.T @ system.B)
-        pencil = cls._scaled(E, A, B, P.shape[1], into, out)
+        pencil = cls._with_unit_scale(E, A, B, P.shape[1], into, out)
         return pencil, P.shape[1] - (system.rows.size - system.split) if system.split >= 0 else 0
 
     @classmethod
-    def _scaled(cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray) -> Pencil:
+    def _with_unit_scale(
+        cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray
+    ) -> Pencil:
         size = np.abs(E.diagonal()[:rows])
         unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         joints = 1.0 / row_lengths(csr(A[rows:, :rows] @ sp.diags_array(unit)))
@@ -129,7 +131,7 @@ class SchurForm:
         self.T, self.Q = la.schur(solve(pencil.E.toarray()), output="complex", check_finite=False)
         self.outputs, self.loads = pencil.out.T @ self.Q, self.Q.conj().T @ solve(pencil.into)
 
-    def solved(self, s: np.ndarray) -> np.ndarray:
+    def solutions(self, s: np.ndarray) -> np.ndarray:
         """Qᴴx at every s, (unknowns, s, inputs): back substitution, one row for all s at a time."""
         n, inputs = self.loads.shape
         step = s - self.s_0
@@ -143,7 +145,7 @@ class SchurForm:
     def values(self, s: np.ndarray) -> np.ndarray:
         """H at every s, (s, outputs, inputs)."""
         batch = max(1, BATCH // max(self.loads.size, 1))
-        parts = [np.tensordot(self.outputs, self.solved(s[k : k + batch]), 1) for k in range(0, len(s), batch)]
+        parts = [np.tensordot(self.outputs, self.solutions(s[k : k + batch]), 1) for k in range(0, len(s), batch)]
         return np.concatenate(parts, axis=1).transpose(1, 0, 2)
 
     def growth(self, s: np.ndarray) -> np.ndarray:
@@ -154,7 +156,7 @@ class SchurForm:
 
     def residual(self, s: np.ndarray) -> float:
         """The largest relative residual of the solutions at these s."""
-        z = self.solved(s)
+        z = self.solutions(s)
         return max(self.pencil.residual(value, self.Q @ z[:, k]) for k, value in enumerate(s))
 
 
@@ -201,11 +203,11 @@ class FrequencySweep:
             velocities, stresses = parts.copy(), parts.copy()
             velocities[self.split :], stresses[: self.split] = 0.0, 0.0
             parts = np.hstack([velocities, stresses])
-        columns = self._new(parts)
+        columns = self._outside(parts)
         self.V = np.hstack([self.V, columns])
         self.KV = np.hstack([self.KV, self.solve(self.pencil.E @ columns)])
 
-    def _new(self, parts: np.ndarray) -> np.ndarray:
+    def _outside(self, parts: np.ndarray) -> np.ndarray:
         """Orthonormal columns that span the part of these columns outside the basis."""
         length = np.linalg.norm(parts, axis=0)
         parts = parts[:, length > 1e-14 * length.max(initial=0.0)]
@@ -217,13 +219,13 @@ class FrequencySweep:
         columns = columns - self.V @ (self.V.T @ columns)
         return np.asarray(la.qr(columns, mode="economic")[0])
 
-    def projected(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def project(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """H of the projected system (s, outputs, inputs), its relative residual (s,) and the growth of round-off (s,)."""
         V, b = self.V, self.pencil.into
         E, A = (sp.csc_array(V.T @ (matrix @ V)) for matrix in (self.pencil.E, self.pencil.A))
         reduced = Pencil(E, A, V.T @ b, V.T @ self.pencil.out)
         schur = SchurForm(reduced, self.s_0)
-        x = np.tensordot(schur.Q, schur.solved(self.s), 1)
+        x = np.tensordot(schur.Q, schur.solutions(self.s), 1)
         H = np.tensordot(reduced.out.T, x, 1).transpose(1, 0, 2)
         R = la.qr(np.hstack([V, self.KV, self.inputs]), mode="r")[0]
         r, m = V.shape[1], b.shape[1]
@@ -239,7 +241,7 @@ class FrequencySweep:
             self.widen(int(k))
         previous_width = -1
         while True:
-            H, residual, growth = self.projected()
+            H, residual, growth = self.project()
             rough = [int(k) for k in np.argsort(-residual) if residual[k] > SWEEP_TOLERANCE and int(k) not in self.used]
             width = self.V.shape[1]
             if not rough or width == previous_width or width > min(MAX_WIDTH, self.pencil.size // 3):

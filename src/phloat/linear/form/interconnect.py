@@ -56,7 +56,7 @@ def transformer(
     """
     T = _coupling(first, port_1, second, port_2, C)
     _require_efforts(first, port_1)
-    return gyrator(first, port_1, _swapped(second, port_2, f"{port_1}-{port_2}"), port_2, T.toarray())
+    return gyrator(first, port_1, _swap(second, port_2, f"{port_1}-{port_2}"), port_2, T.toarray())
 
 
 def gyrator(
@@ -82,10 +82,10 @@ def gyrator(
 def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     """The system with the flow of the port as input and its effort, a new multiplier, as output (43)."""
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
-    return _swapped(system, port, name)
+    return _swap(system, port, name)
 
 
-def _swapped(system: LinearPHDAE, port: str, multiplier: str) -> LinearPHDAE:
+def _swap(system: LinearPHDAE, port: str, multiplier: str) -> LinearPHDAE:
     _require_efforts(system, port)
     columns = system.ports[port]
     size = columns.stop - columns.start

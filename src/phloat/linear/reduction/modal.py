@@ -119,19 +119,19 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
     """
     count, model = whole_number("modes", modes, 0), SecondOrder.from_system(system)
     rows = _independent(system, model.F[:, : system.ports.size])
-    constrained = _constrained(system, rows)
-    fixed_rigid = rigid_modes(constrained)
+    fixed_system = _with_fixed_rows(system, rows)
+    fixed_rigid = rigid_modes(fixed_system)
     count += fixed_rigid.shape[1]
-    Phi = modes_of(undamped(constrained), max(count, 1)).vectors[:, :count]
+    Phi = modes_of(undamped(fixed_system), max(count, 1)).vectors[:, :count]
     unit = np.vstack([np.zeros((system.multipliers.size, rows.shape[1])), np.eye(rows.shape[1])])
-    fixed = SecondOrder.from_system(constrained)
+    fixed = SecondOrder.from_system(fixed_system)
     Psi = fixed.factor(0.0, fixed.M @ fixed_rigid).solve(np.zeros((model.size, rows.shape[1])), unit)
     rigid = rigid_modes(system)
     V = np.hstack([Phi, Psi / mass_lengths(Psi, model.M)])
     return split_basis(model, rigid, V, static_drives(model, rigid), max_columns=V.shape[1] - rigid.shape[1])
 
 
-def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
+def _with_fixed_rows(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
     """The system with the constraint rowsᵀv = 0, without ports."""
     G = stacked([[system.G], [np.pad(rows.T, ((0, 0), (0, system.rows.size - system.split)))]])
     joints = Layout({"joints": (G.shape[0],)}, "multiplier")

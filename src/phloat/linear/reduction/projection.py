@@ -128,7 +128,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     V = la.block_diag(basis.V_v.toarray(), basis.V_sigma.toarray())
     velocities, stresses = basis.V_v.shape[1], basis.V_sigma.shape[1]
     E, J = (_congruent(matrix, V) for matrix in (system.E, system.J))
-    rigid = _unstrained(E, J, _terms(system.J, V), velocities)
+    rigid = _rigid_velocities(E, J, _terms(system.J, V), velocities)
     J[rigid, velocities:] = 0.0
     J[velocities:, :velocities] = -J[:velocities, velocities:].T
     G, B_lam, multipliers = _joints(system, basis)
@@ -163,7 +163,7 @@ def _without_round_off(values: np.ndarray, terms: np.ndarray) -> np.ndarray:
     return np.where(np.abs(values) > ROUND_OFF * terms, values, 0.0)
 
 
-def _unstrained(E: np.ndarray, J: np.ndarray, terms: np.ndarray, velocities: int) -> np.ndarray:
+def _rigid_velocities(E: np.ndarray, J: np.ndarray, terms: np.ndarray, velocities: int) -> np.ndarray:
     """Indices of the velocities whose stresses are round-off of their terms: rigid motions."""
     size = np.abs(E.diagonal())[velocities:]
     size = np.where(size > 0.0, size, 1.0)

@@ -106,7 +106,7 @@ class LinearResult:
         time = number("time", t)
         if not self.t[0] <= time <= self.t[-1]:
             raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
-        return _interpolated(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
+        return _interpolate(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
 
     def _field(self, field: str, rows: np.ndarray) -> np.ndarray:
         if field not in self.system.fields:
@@ -171,9 +171,9 @@ def march(
     rows: list[tuple[np.ndarray, ...]] = []
     for k in range(steps + 1):
         controlled.update(times[k], e, way)
-        u_k, lam, mean = controlled.applied(u.at(times[k])), lam_before, e
+        u_k, lam, mean = controlled.replace_inputs(u.at(times[k])), lam_before, e
         if k < steps:
-            u_mean = controlled.applied(u.mean(times[k], times[k + 1]))
+            u_mean = controlled.replace_inputs(u.mean(times[k], times[k + 1]))
             mean, lam = solver.mean(e, u_mean)
         assert lam is not None
         if k in output_steps:
@@ -212,7 +212,7 @@ class _Controller:
             scalar = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
             self.values[name] = finite(label, value, () if scalar else shape).reshape(shape)
 
-    def applied(self, u: np.ndarray) -> np.ndarray:
+    def replace_inputs(self, u: np.ndarray) -> np.ndarray:
         """u with the inputs that the controller has set, (inputs,)."""
         out = u.copy()
         for name, value in self.values.items():
@@ -241,12 +241,12 @@ def _result(
 ) -> LinearResult:
     values = [np.array(column) for column in zip(*rows, strict=True)]
     if not isinstance(output, int):
-        t, values = output, [_interpolated(t, v, output) for v in values]
+        t, values = output, [_interpolate(t, v, output) for v in values]
     e, lam, u, way, works, dissipated = values
     return LinearResult(system, t, e, lam, u, way, works, dissipated)
 
 
-def _interpolated(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _interpolate(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
     k = np.clip(np.searchsorted(t, times) - 1, 0, len(t) - 2)
     fraction = np.clip((times - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0).reshape(-1, *[1] * (values.ndim - 1))
     return np.asarray((1.0 - fraction) * values[k] + fraction * values[k + 1])
