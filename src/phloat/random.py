@@ -18,9 +18,7 @@ from phloat.errors import InputError, finite_row, number, positive
 __all__ = ["choice", "lognormal", "normal", "triangular", "truncated", "uniform"]
 
 MIN_PROBABILITY = 1e-9  # the smallest probability of the interval of a truncated distribution
-MARGIN = (
-    2.0**-53
-)  # smallest distance of a point from 0 and 1, where the quantiles of a normal distribution are infinite
+MARGIN = 2.0**-53  # smallest distance of points from 0 and 1, where quantiles of normal distributions are infinite
 
 
 @runtime_checkable

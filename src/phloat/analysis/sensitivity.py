@@ -183,12 +183,10 @@ def _lowest(system: LinearPHDAE, count: int | None) -> Modes:
     return lowest
 
 
-def _require_smooth(
-    model: LinearFamily, k: int, slope: np.ndarray, error: np.ndarray, size: np.ndarray | float
-) -> None:
+def _require_smooth(model: LinearFamily, k: int, slope: np.ndarray, gap: np.ndarray, size: np.ndarray | float) -> None:
     """Raises AccuracyError if the difference quotients with two steps disagree."""
     scale = model.size(k)
-    defect = np.abs(error) * scale / (np.abs(slope).max(initial=0.0) * scale + size + 1e-300)
+    defect = np.abs(gap) * scale / (np.abs(slope).max(initial=0.0) * scale + size + 1e-300)
     if (largest := float(defect.max(initial=0.0))) > SMOOTH:
         raise AccuracyError(
             f"{joined_names(model.names[k])!r} does not act smoothly: two differences disagree by {largest:.1e}; use a smaller "

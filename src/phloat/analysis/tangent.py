@@ -105,24 +105,23 @@ def _require_joints(system: System, state: State) -> None:
 
 def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
     """The multipliers λ that balance all forces, (multipliers,); raises InputError with the largest residual if none do."""
-    matrices, indices = terms(system, state), velocity_indices(system)
-    f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[indices]
-    size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[indices]
-    G, M = csr(matrices.G[:, indices]), csr(matrices.E[indices][:, indices])
+    matrices, rows = terms(system, state), velocity_indices(system)
+    f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[rows]
+    size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[rows]
+    G, M = csr(matrices.G[:, rows]), csr(matrices.E[rows][:, rows])
     saddle = SaddleSystem(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
     lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
     springs, _, noise = spring_rows(system, state)
-    residual = np.maximum(np.abs(M @ x) - abs(springs).T @ noise, 0.0)
+    rest = np.maximum(np.abs(M @ x) - abs(springs).T @ noise, 0.0)
     size = size + abs(G).T @ np.abs(lam)
     scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
-    relative = (residual / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
-    if (largest := float(relative.max(initial=0.0))) > BALANCED:
+    relative = (rest / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
+    if (ratio := float(relative.max(initial=0.0))) > BALANCED:
         k = int(np.argmax(relative))
         raise InputError(
-            f"the state is no equilibrium: the force on {system.layout.owner(int(indices[k]))!r} is {residual[k]:.3g} (N, or "
-            f"N m), {largest:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its "
-            "inputs as u="
+            f"the state is no equilibrium: the force on {system.layout.owner(int(rows[k]))!r} is {rest[k]:.3g} (N, or N m), "
+            f"{ratio:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its inputs as u="
         )
     return lam
 

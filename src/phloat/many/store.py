@@ -276,8 +276,7 @@ class ResultBlocks:
     def failed(self) -> list[tuple[int, str]]:
         """The samples that failed, and their errors."""
         blocks = self.arrays("failed", "errors")
-        pairs = ((k, text) for block in blocks for k, text in zip(block["failed"], block["errors"], strict=True))
-        return [(int(k), str(text)) for k, text in pairs]
+        return [(int(k), str(e)) for block in blocks for k, e in zip(block["failed"], block["errors"], strict=True)]
 
     def columns(self, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yields numbers of samples and values of one output, block by block."""

@@ -59,9 +59,7 @@ def _in_shares(
     lost_error: type[BaseException] = WorkerLostError,
 ) -> Iterator[list[Outcome]]:
     """Runs all samples by an executor in shares; `run_share` raises `lost_error` if the worker of a share has died."""
-    size = int(
-        np.clip(len(numbers) // (32 * workers), 1, SHARE_SAMPLES)
-    )  # small: no worker is idle for long at the end
+    size = int(np.clip(len(numbers) // (32 * workers), 1, SHARE_SAMPLES))  # small: no worker idles long at the end
     waiting = [numbers[first : first + size] for first in range(0, len(numbers), size)][::-1]
     running: dict[Future[list[Outcome]], np.ndarray] = {}
     try:

@@ -56,7 +56,7 @@ class Pencil:
     def with_multipliers(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
         """The pencil of a system with its joints; the multipliers are unknowns."""
         E, A, B = (descriptor(system)[name] for name in "EAB")
-        return cls._with_unit_scale(E, A, B.tocsc(), system.rows.size, into, out)
+        return cls._scale(E, A, B.tocsc(), system.rows.size, into, out)
 
     @classmethod
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
@@ -66,13 +66,12 @@ class Pencil:
         """
         P = free_motion(system)
         E, A, B = P.T @ system.E @ P, P.T @ system.dynamics @ P, sp.csc_array(P.T @ system.B)
-        pencil = cls._with_unit_scale(E, A, B, P.shape[1], into, out)
+        pencil = cls._scale(E, A, B, P.shape[1], into, out)
         return pencil, P.shape[1] - (system.rows.size - system.split) if system.split >= 0 else 0
 
     @classmethod
-    def _with_unit_scale(
-        cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray
-    ) -> Pencil:
+    def _scale(cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray) -> Pencil:
+        """The pencil with the first `rows` scaled to a diagonal of E of one, and joint rows to unit length."""
         size = np.abs(E.diagonal()[:rows])
         unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         joints = 1.0 / row_lengths(csr(A[rows:, :rows] @ sp.diags_array(unit)))
