@@ -101,6 +101,7 @@ def fixed_responses(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, poin
 
 
 def _response(form: SecondOrder, dual: SecondOrder, into: np.ndarray, out: np.ndarray, s: complex) -> FixedResponse:
+    """The response at s and its adjoint; raises AccuracyError if s is a pole."""
     forces, loads_adjoint = _forces(form, into, s, -1.0), _forces(form, out, s, 1.0)
     try:
         factor = form.factor(s)

@@ -60,6 +60,7 @@ def pod_basis(
 
 
 def _bodies(states: object) -> Mapping[str, Body]:
+    """The bodies of a sequence of states; raises InputError if it is not one."""
     if not isinstance(states, Sequence) or not states or not all(isinstance(state, State) for state in states):
         raise InputError("pod needs a Result, a LinearResult or a sequence of States")
     return states[0].bodies

@@ -195,6 +195,7 @@ def _require_smooth(model: LinearFamily, k: int, slope: np.ndarray, gap: np.ndar
 
 
 def _index(name: Names, names: tuple[Names, ...]) -> int:
+    """The index of a name; raises InputError if there is no gradient by it."""
     if name not in names:
         raise InputError(unknown("gradient by", name, map(joined_names, names)))
     return names.index(name)
@@ -259,6 +260,7 @@ def with_steps(system: System | Make, names: object, state: StateOf, step: float
 
 
 def _from_system(system: System, names: object, state: StateOf, step: float) -> LinearFamily:
+    """A system, linearised at its state, as a function of parameters."""
     if isinstance(names, Mapping):
         system = with_parameters(system, names)
     table = parameter_table(system)
@@ -280,6 +282,7 @@ def _from_system(system: System, names: object, state: StateOf, step: float) -> 
 
 
 def _from_function(make: Make, names: object, step: float) -> LinearFamily:
+    """A function {name: value} → LinearPHDAE as a `LinearFamily`."""
     start = mapping("parameters", names, "{name: value} beside a function that makes the linear system")
     values = {name: number(name, value) for name, value in start.items()}
     requested = _require_names(tuple(values))
@@ -306,6 +309,7 @@ def joined_names(names: Any) -> str:
 
 
 def _require_names(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns the names; raises InputError if there are none."""
     if not names:
         raise InputError("name at least one parameter; parameters(system) lists them")
     return names

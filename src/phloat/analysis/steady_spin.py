@@ -106,6 +106,7 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
 
 
 def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """The derivative of the forces by positions, those of inertia included, (velocities, velocities)."""
     K = stiffness(system, state, lam, u)
     inertial = []
     for name, body in system.bodies.items():

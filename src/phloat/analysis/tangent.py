@@ -190,6 +190,7 @@ def _frequency_errors(body: Body, omega: np.ndarray) -> tuple[float, float]:
 
 
 def _inertia_warning(name: str, kind: str, error: float) -> str:
+    """The message of a SectionInertiaWarning with the relative error of the frequencies."""
     cause = {
         "whirl": "spins about its axis: the gyroscopic moment of its sections would split its whirling frequencies by ±",
         "torsion": "rotates across its axis: the propeller moment of its sections would change its torsion frequencies by ",

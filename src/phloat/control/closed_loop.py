@@ -81,11 +81,10 @@ def _with_controller(plant: LinearPHDAE, controller: PassiveController) -> Linea
     J_12 = csr(joined.B[:, columns] @ csr(T.T) @ joined.B[:, n:].T)
     loop = replace(joined, J=csr(joined.J - J_12 + J_12.T)).with_ports(*ports)
     rows = {name: joined.rows[name] for name in inner.rows}
-    massless = [name for name, k in rows.items() if not (largest(joined.E[k]) or largest(joined.G[:, k]))]
-    return _eliminate_massless(loop, massless)
+    return _without_rows(loop, [n for n, k in rows.items() if not (largest(joined.E[k]) or largest(joined.G[:, k]))])
 
 
-def _eliminate_massless(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
+def _without_rows(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
     """The system without the named massless rows e_a: the Schur complement of 0 = F_ax e + F_aa e_a with F = J − R.
 
     J stays skew and R positive. Returns the system itself if F_aa is singular.

@@ -93,6 +93,7 @@ def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
 
 
 def _package() -> Any:
+    """The module python-control; raises InputError if it is not installed."""
     with optional_package("python-control", "control"):
         import control
     return control
@@ -170,6 +171,7 @@ def from_matlab(path: str | Path) -> LinearPHDAE:
 
 
 def _read(file: Path) -> Mapping[str, Any]:
+    """The contents of a .mat file; raises InputError if it cannot be read."""
     try:
         with open(file, "rb") as stream:
             return scipy.io.loadmat(stream)
@@ -182,6 +184,7 @@ def _read(file: Path) -> Mapping[str, Any]:
 
 
 def _struct(layout: Layout) -> dict[str, Any]:
+    """A layout as a MATLAB struct of cells."""
     return {
         "kind": layout.kind,
         "name": _cells(layout.shapes),
@@ -197,6 +200,7 @@ def _cells(values: Iterable[Any]) -> np.ndarray:
 
 
 def _layout(struct: Any, kind: str, name: str, size: int) -> Layout:
+    """The layout of a MATLAB struct; without one a single block `name` of this size."""
     if struct is None:
         return Layout({name: (size,)} if size else {}, kind)
     names = [_text(cell) for cell in _column(struct, "name")]
@@ -207,6 +211,7 @@ def _layout(struct: Any, kind: str, name: str, size: int) -> Layout:
 
 
 def _fields(struct: Any) -> dict[str, Field]:
+    """The fields of a MATLAB struct."""
     if struct is None:
         return {}
     columns = (_column(struct, part) for part in ("name", "points", "motion"))
@@ -223,6 +228,7 @@ def _text(cell: Any) -> str:
 
 
 def _matrix(file: Path, name: str, value: Any) -> Matrix:
+    """The value as a sparse matrix; raises InputError if it is not one of real numbers."""
     if not sp.issparse(value) and np.asarray(value).dtype.kind not in "biuf":
         raise InputError(f"{name} in {str(file)!r} is not a matrix of real numbers")
     return csr(value)

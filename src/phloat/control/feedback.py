@@ -179,9 +179,8 @@ class Measurements:
     def __init__(self, feedback: Feedback, model: Model, every: float) -> None:
         self.model, self.rates, self.positions = model, feedback.observer.rates, feedback.observer.positions
         self.origin, self.target, self.every = feedback.origin, feedback.target, every
-        measured = dict.fromkeys([*self.rates, *self.positions])
-        joints = measured if isinstance(model, LinearPHDAE) else model.joints
-        self.flows = tuple(p for p in measured if p in joints or p in self.positions)
+        ports = dict.fromkeys([*self.rates, *self.positions])
+        self.flows = tuple(p for p in ports if isinstance(model, LinearPHDAE) or p in {*model.joints, *self.positions})
         self.position: dict[str, float] = {}
         self.rate: dict[str, float] = {}
         self.flow = np.zeros(0)

@@ -287,6 +287,7 @@ class LinearStepper(ExternalStepper):
         return out | {name: self.e[self.system.rows[name]] for name in self.extra}
 
     def _u(self) -> np.ndarray:
+        """The inputs as a vector over all ports."""
         u = np.zeros(self.system.ports.size)
         for port in self.ports:
             u[self.system.ports[port]] = self.inputs[self._input(port)]

@@ -74,6 +74,7 @@ def _is_pair(mode: object) -> bool:
 
 
 def _frequency(mode: Any) -> tuple[float, float]:
+    """ω and ζ of one mode; raises InputError unless ω > 0 and 0 ≤ ζ < 1."""
     if _is_pair(mode):
         omega, zeta = positive("a frequency to shape for", mode[0]), number("a damping ratio", mode[1])
     elif np.iscomplexobj(mode) and np.imag(mode) != 0.0:

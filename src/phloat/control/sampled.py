@@ -51,6 +51,7 @@ class Sampled:
             positive("saturation", self.saturation)
 
     def couple(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+        """The plant, and the function f(t, y) that samples the controller; warns if the sample time is too long."""
         if dt is not None and self.every < dt * (1 - 1e-9):
             raise InputError(f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; use a smaller dt")
         if isinstance(model, LinearPHDAE) and dt is not None:
@@ -60,7 +61,7 @@ class Sampled:
             warn_of_sample_time(self.every, self.controller.fastest(model))
         return model, _Clock(self, model, dt)
 
-    def saturated(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
+    def saturate(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
         """The efforts, limited by the saturation."""
         if self.saturation is None:
             return dict(efforts)
@@ -79,7 +80,7 @@ class _Clock:
         self.next = -np.inf
         self.pending: list[tuple[float, dict[str, Any]]] = []
         initial = {port: inner.bias.get(port, 0.0) for port in inner.ports} if self.library else {}
-        self.efforts: dict[str, Any] = sampled.saturated(initial)
+        self.efforts: dict[str, Any] = sampled.saturate(initial)
         self.integrals, self.last_sample, self.last_time = dict.fromkeys(self.efforts, 0.0), 0.0, 0.0
 
     @property
@@ -93,7 +94,7 @@ class _Clock:
         self.last_time = t
         if t >= self.next - self.tolerance:
             self.next = t + self.sampled.every if self.next == -np.inf else self.next + self.sampled.every
-            self.pending.append((t + self.sampled.delay, self.sampled.saturated(self._controller_efforts(t, y))))
+            self.pending.append((t + self.sampled.delay, self.sampled.saturate(self._controller_efforts(t, y))))
         while self.pending and t >= self.pending[0][0] - self.tolerance:
             self.efforts = {**self.efforts, **self.pending.pop(0)[1]}
         if not self.efforts:  # the first efforts of a function are delayed
@@ -101,6 +102,7 @@ class _Clock:
         return dict(self.efforts)
 
     def _controller_efforts(self, t: float, y: Any) -> Mapping[str, Any]:
+        """The efforts that the controller returns for the outputs y at t."""
         if self.function is None:
             return require_efforts(t, self.sampled.controller(t, y))
         span = t - self.last_sample

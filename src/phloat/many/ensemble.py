@@ -302,6 +302,7 @@ def fingerprint(value: object) -> str:
 
 
 def _encode(x: Any, ancestors: tuple[int, ...]) -> Iterator[bytes]:
+    """Yields bytes that identify a value; `ancestors` are the ids of the values that contain it."""
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcSU":
         yield from (x.dtype.str.encode(), str(x.shape).encode(), np.ascontiguousarray(x).tobytes())
     elif x is None or isinstance(x, (bool, int, float, complex, str, bytes)):

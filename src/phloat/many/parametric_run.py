@@ -70,10 +70,10 @@ def numbers_of(argument: object) -> dict[str, float]:
         return numbers(argument.made.keywords).values if argument.made is not None else {}
     if isinstance(argument, Sampled):
         return numbers(_sampling(argument)).values | numbers_of(argument.controller)
-    every = numbers(argument).values
+    values = numbers(argument).values
     # the numbers of models that controllers contain are not listed
     ours = type(argument).__module__.startswith("phloat.control")
-    return {name: value for name, value in every.items() if "." not in name and "[" not in name} if ours else every
+    return {name: value for name, value in values.items() if "." not in name and "[" not in name} if ours else values
 
 
 def with_numbers_of(argument: Any, changes: Mapping[str, float]) -> Any:
@@ -156,6 +156,7 @@ class ParametricRun:
         return out
 
     def _targets_of(self, key: Key) -> list[tuple[str, str]]:
+        """The numbers that one key sets; raises InputError for an unknown name."""
         if isinstance(key, tuple):
             return [target for name in key for target in self._targets_of(name)]
         if key in self.other_numbers:
@@ -189,6 +190,7 @@ class ParametricRun:
             return self._outcome(-1, None)
 
     def _outcome(self, k: int, values: np.ndarray | None) -> Outcome:
+        """The outcome of one sample with its outputs or its error."""
         try:
             result = self.result(values)
         except Exception as error:
@@ -308,6 +310,7 @@ def as_outputs(returned: object) -> dict[str, np.ndarray]:
 
 
 def _array(name: str, value: object) -> np.ndarray:
+    """The value as a float or complex array; raises InputError if it is not numeric or contains NaN."""
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different length

@@ -56,6 +56,8 @@ def global_names(code: CodeType) -> Iterator[str]:
 
 
 class _Pickler(pickle.Pickler):
+    """A pickler that pickles functions of modules that are not installed by value."""
+
     def reducer_override(self, item: Any) -> Any:
         if isinstance(item, FunctionType) and not (installed(item.__module__) and _importable(item)):
             code = item.__code__
@@ -84,6 +86,7 @@ def _importable(function: Any) -> bool:
 
 
 def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ...] | None) -> FunctionType:
+    """A function from its code, without defaults and globals."""
     scope: dict[str, object] = {"__builtins__": builtins, "__name__": "phloat.many.pickling"}
     out = FunctionType(marshal.loads(code), scope, name, None, closure)
     out.__qualname__ = qualname

@@ -207,11 +207,13 @@ class Ensemble:
         return np.asarray(np.sqrt(squares / max(n - 1, 1)))
 
     def _require_output(self) -> None:
+        """Raises InputError with the first error if no sample has an output."""
         if not self.ok.any():
             reason = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
             raise InputError(f"none of the {len(self)} samples has an output{reason}")
 
     def _as_returned(self, statistic: Callable[[str], Any]) -> Any:
+        """The statistic of each output by name, in the form that the output function returns."""
         self._require_output()
         if self.pieces.form.single:
             return _plain(statistic(SINGLE_OUTPUT))
@@ -291,6 +293,7 @@ def regression(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def _standard(X: np.ndarray) -> np.ndarray:
+    """The columns with mean 0 and standard deviation 1; constant columns become 0."""
     X = X - X.mean(axis=0)
     spread = X.std(axis=0)
     return X / np.where(spread > 0.0, spread, np.inf)

@@ -103,12 +103,14 @@ class EnsembleFolder:
         return read_description(self.path / "ensemble.json", "ensemble", VERSION, CHECKS)
 
     def table(self, description: Description) -> np.ndarray:
+        """The values of the parameters, (samples, parameters)."""
         table = self._array("parameters.npy")
         if table.dtype != float or table.ndim != 2 or table.shape[1] != len(description["parameters"]):
             raise InputError(f"parameters.npy in {str(self.path)!r} does not fit ensemble.json: it is {table.shape}")
         return table
 
     def _array(self, name: str) -> np.ndarray:
+        """The array of a file; raises InputError if it cannot be read."""
         try:
             return read_npy(self.path / name)
         except DAMAGED as error:
@@ -117,6 +119,7 @@ class EnsembleFolder:
             ) from error
 
     def form(self, description: Description) -> OutputForm:
+        """The form of the outputs in a description."""
         if description["outputs"] is None:
             return NO_OUTPUTS
         shapes = {name: tuple(shape) for name, shape in description["outputs"].items()}
@@ -313,6 +316,7 @@ class Collector:
         return np.flatnonzero(~self.finished)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
+        """Adds outcomes, and stores a block if there are enough of them."""
         for outcome in outcomes:
             if self.finished[outcome.sample]:
                 continue  # two workers may have run it: the first one counts
@@ -360,6 +364,7 @@ class Collector:
             self.folder.write_array("t.npy", form.t)
 
     def finish(self) -> None:
+        """Stores the last block, and marks the ensemble as finished if all samples are."""
         self.flush()
         if self.folder is not None and not self.description["finished"]:
             self.description["finished"] = bool(self.finished.all())

@@ -148,6 +148,7 @@ class _Pool:
         return outcomes
 
     def _start(self) -> _Process:
+        """A new worker process with the ensemble; raises InputError if it cannot be started."""
         process = _Process()
         self.processes.append(process)
         if self.closing:
@@ -259,6 +260,7 @@ def run_share(pickled: bytes, numbers: np.ndarray, rows: np.ndarray) -> list[Out
 
 @lru_cache(maxsize=4)
 def _load_run(pickled: bytes) -> ParametricRun:
+    """The unpickled run; raises InputError if the worker lacks a module."""
     try:
         run: ParametricRun = pickle.loads(pickled)
     except Exception as error:

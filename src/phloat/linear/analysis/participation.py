@@ -211,10 +211,10 @@ def ports_report(
     into, out, ends = inputs_outputs(system, inputs, outputs)
     n = system.split
     if n >= 0 and not largest(system.J[:n, :n]) and not largest(system.R[n:]):
-        basis = modes(system, count)
-        if system.lossless or not damping_couples(system, basis.vectors):
-            reached, seen = (_strength(basis.omega, _parts(basis, *end)) for end in zip((into, out), ends, strict=True))
-            return PortsReport(basis.omega, reached, seen, *ends)
+        modal = modes(system, count)
+        if system.lossless or not damping_couples(system, modal.vectors):
+            reached, seen = (_strength(modal.omega, _parts(modal, *end)) for end in zip((into, out), ends, strict=True))
+            return PortsReport(modal.omega, reached, seen, *ends)
     poles, left, right = _pencil(system, into, out)
     order = np.argsort(np.abs(poles), kind="stable")[:count]
     poles, left, right = poles[order], left[order], right[order]

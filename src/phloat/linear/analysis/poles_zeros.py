@@ -175,6 +175,7 @@ def _require_dense_size(system: LinearPHDAE) -> None:
 
 
 def _invariant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    """The zeros with Im ≥ 0 by elimination of the algebraic equations, not sorted; None if every s is a zero."""
     size, plant = scaled_state_space(system, into, out)
     A, C, F, D = (a.T for a in _eliminate_algebraic(*_eliminate_algebraic(*plant)))
     if len(D) < len(plant[2]):

@@ -86,6 +86,7 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
 
 
 def _swap(system: LinearPHDAE, port: str, multiplier: str) -> LinearPHDAE:
+    """The system with the port as a driven one; `multiplier` is the name of its effort."""
     _require_efforts(system, port)
     columns = system.ports[port]
     size = columns.stop - columns.start

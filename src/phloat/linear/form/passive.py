@@ -151,6 +151,7 @@ def _require_storage(energy: Values, A: np.ndarray, B: np.ndarray, C: np.ndarray
 def _matrices(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The matrices as arrays; raises InputError if their shapes do not agree."""
     A, B, C = (np.atleast_2d(np.asarray(m)) for m in (A, B, C))
     (n, inputs), outputs = B.shape, C.shape[0]
     if inputs != outputs:

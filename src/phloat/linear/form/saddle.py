@@ -66,6 +66,7 @@ class SaddleFactor:
         return x, lam
 
     def _solve_once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x and λ without iterative refinement."""
         rhs = np.zeros((self.lu.shape[0], *f.shape[1:]), dtype=complex if self.kind == "c" else f.dtype)
         rhs[: self.n], rhs[self.unknowns :] = (self.scale * f.T).T, -(self.row_scale * g.T).T
         x = self.lu.solve(rhs) if self.kind == "c" else solve_real(self.lu, rhs)

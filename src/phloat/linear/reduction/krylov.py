@@ -22,7 +22,7 @@ from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
 from phloat.linear.reduction.projection import split_basis
 
 POLE_DISTANCE = 1e-7  # distance from a pole, relative to |s|, below which the response has too few accurate digits
-IMAGINARY_ROUND_OFF = 1e-11  # real or imaginary part of a response that is round-off, relative to the response
+NEGLIGIBLE_PART = 1e-11  # real or imaginary part of a response that is round-off, relative to the response
 
 
 @one_thread()
@@ -114,10 +114,11 @@ class PortMoments:
         sizes = [mass_lengths(part, M) for part in parts]
         scale = np.sqrt(sum(size**2 for size in sizes)) if scale is None else scale
         for part, size in zip(parts, sizes, strict=True):
-            significant = size > IMAGINARY_ROUND_OFF * scale
+            significant = size > NEGLIGIBLE_PART * scale
             self.free.append(part[:, significant] / size[significant])
 
     def _factor(self, s: complex) -> Factor:
+        """The factor at s; raises InputError if s is on a pole."""
         if s == 0 and self.rigid.shape[1]:
             raise InputError(f"shift 0 is a pole of {self.rigid.shape[1]} rigid motions; use a small positive one")
         try:
@@ -145,6 +146,7 @@ class PortMoments:
 
 
 def _on_a_pole(s: complex, pole: complex) -> InputError:
+    """The error for a shift that is on a pole."""
     shift, nearest = (f"{x.real:.6g}" if not complex(x).imag else f"{complex(x):.6g}" for x in (s, pole))
     return InputError(
         f"shift {shift} is on a pole, the nearest is {nearest}; move it off the imaginary axis, by a hundredth of its size"

@@ -209,6 +209,7 @@ def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
 
 
 def _require_fit(system: LinearPHDAE, basis: Basis) -> None:
+    """Raises InputError if the basis does not fit the system."""
     if not isinstance(basis, Basis):
         raise InputError(f"{type(basis).__name__} is not a Basis; make one with modal_basis or krylov_basis")
     if system.split < 0:

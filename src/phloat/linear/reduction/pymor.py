@@ -71,6 +71,7 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
 
 
 def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
+    """The layout of the ports: that of `like`, or one port "u"."""
     if like is None:
         return Layout({"u": (inputs,)}, "port")
     linear_only(like)

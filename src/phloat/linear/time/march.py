@@ -109,6 +109,7 @@ class LinearResult:
         return _interpolate(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
 
     def _field(self, field: str, rows: np.ndarray) -> np.ndarray:
+        """The field applied to velocities or to their integrals, (times, points, 3)."""
         if field not in self.system.fields:
             raise PortError(unknown("field", field, self.system.fields))
         motion = self.system.fields[field].motion
@@ -239,6 +240,7 @@ def _output_steps(times: np.ndarray, output: int | np.ndarray) -> set[int]:
 def _result(
     system: LinearPHDAE, t: np.ndarray, rows: list[tuple[np.ndarray, ...]], output: int | np.ndarray
 ) -> LinearResult:
+    """The result from the rows at the steps `t`, interpolated at the times of output if these are given."""
     values = [np.array(column) for column in zip(*rows, strict=True)]
     if not isinstance(output, int):
         t, values = output, [_interpolate(t, v, output) for v in values]
@@ -247,6 +249,7 @@ def _result(
 
 
 def _interpolate(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Linear interpolation of values (times, …) at other times."""
     k = np.clip(np.searchsorted(t, times) - 1, 0, len(t) - 2)
     fraction = np.clip((times - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0).reshape(-1, *[1] * (values.ndim - 1))
     return np.asarray((1.0 - fraction) * values[k] + fraction * values[k + 1])
