@@ -1,4 +1,4 @@
-"""What phloat says when something is wrong: what was found, what is there, what to try."""
+"""Exceptions and warnings of phloat, and checks of arguments that raise them. A message names the fault and what to try."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-MOST_STEPS = 1e9
+MAX_STEPS = 1e9
 
 
 class InputError(ValueError):
-    """A number, shape or choice that cannot be right."""
+    """An argument with an invalid value, shape or type."""
 
 
 class PortError(InputError):
-    """A name of a port, body, joint or quantity that is not there."""
+    """A name of a port, body, joint or quantity that does not exist."""
 
 
 class JointError(InputError):
@@ -25,15 +25,15 @@ class JointError(InputError):
 
 
 class ClosureError(InputError):
-    """Joints that cannot be closed from the given guess; the message holds the gap reached."""
+    """Joints that cannot be closed from the initial guess; the message has the remaining gap."""
 
 
 class SaveError(InputError, OSError):
-    """A file or folder that cannot be written: full, read-only or in use. What was whole before it is kept."""
+    """A file or folder that cannot be written: the disk is full, read-only or in use. Files that were complete stay as they are."""
 
 
 class FileError(InputError):
-    """An error in a file; `file`, `line` and `key` say where it is."""
+    """An error in a file, with its position: `file`, `line` and `key`."""
 
     def __init__(self, message: str, file: str = "", line: int = 0, key: str = "") -> None:
         place = [file or "the model", *([f"line {line}"] if line else []), *([key] if key else [])]
@@ -45,19 +45,19 @@ class FileError(InputError):
 
 
 class StructureError(InputError):
-    """Matrices that are not port-Hamiltonian; the message holds the relative defect."""
+    """Matrices that are not port-Hamiltonian; the message has the relative defect."""
 
 
 class AccuracyError(RuntimeError):
-    """A computation that checked itself and missed its own tolerance."""
+    """A computation whose check of its own result failed: the error is larger than the tolerance."""
 
 
 class LargeDeformationError(AccuracyError):
-    """A deformation that no body of that size can have: it bends beyond its own length, or strains by more than 1."""
+    """A deformation beyond any physical one: a deflection larger than the length of the body, or a strain larger than 1."""
 
 
 class ConvergenceError(RuntimeError):
-    """A step that Newton's method could not make, even when halved; `result` holds the motion up to there."""
+    """Newton's method did not converge, even with halved steps; `result` is the motion up to the failed step."""
 
     def __init__(self, message: str, result: object = None) -> None:
         super().__init__(message)
@@ -65,15 +65,15 @@ class ConvergenceError(RuntimeError):
 
 
 class LargeDeformationWarning(UserWarning):
-    """A body that bends so far within its frame that the small-deformation model errs by more than 0.25 % of its length."""
+    """A body that bends so far within its frame that the small-deformation model has an error above 0.25 % of its length."""
 
 
 class UnstableEquilibriumWarning(UserWarning):
-    """An equilibrium that any disturbance leaves: an inverted pendulum, a column beyond its buckling load."""
+    """An unstable equilibrium, such as an inverted pendulum or a column beyond its buckling load."""
 
 
 class LateralTorsionWarning(UserWarning):
-    """A beam whose moments couple bending to torsion (lateral–torsional buckling), which a beam in one frame leaves out."""
+    """A beam whose moments couple bending with torsion (lateral–torsional buckling), which a beam in one frame neglects."""
 
 
 class LargeStretchWarning(UserWarning):
@@ -81,174 +81,174 @@ class LargeStretchWarning(UserWarning):
 
 
 class RedundancyWarning(UserWarning):
-    """Joints that repeat each other: the motion is right, their multipliers are not unique."""
+    """Redundant joints: the motion is right, but their multipliers are not unique."""
 
 
 class LooseBodyWarning(UserWarning):
-    """A body that no joint touches while others are jointed."""
+    """A body without a joint in a system whose other bodies have joints."""
 
 
 class UnfeltMotionWarning(UserWarning):
-    """Motions of a body that nothing in a linear system feels: they are left out."""
+    """Motions of a body that have no effect in a linear system: they are left out."""
 
 
 class PointPortWarning(UserWarning):
-    """A point of a body on a mesh that carries a load with a compliance that grows as the mesh is refined."""
+    """A load on a single point of a body on a mesh, whose compliance grows as the mesh is refined."""
 
 
 class CoarsePatchWarning(UserWarning):
-    """A patch port that is small beside the cells of its mesh: its compliance is that of the cells."""
+    """A patch port that is small compared with the cells of its mesh: its compliance is that of the cells."""
 
 
 class ProjectedStartWarning(UserWarning):
-    """A start that does not agree with the joints: the nearest one that does is taken."""
+    """An initial state that violates the joints: the nearest one that satisfies them is used."""
 
 
 class SampleTimeWarning(UserWarning):
-    """A controller that is asked too rarely for the fastest mode it knows of."""
+    """A sample time of a controller that is too long for the fastest mode of its model."""
 
 
 class CurveRangeWarning(UserWarning):
-    """A spring or damper that was asked beyond its table or the range of its function: its end slope was assumed there."""
+    """A spring or damper outside its table or the range of its function: it was extrapolated with the slope at the end."""
 
 
 class LargeTurnWarning(UserWarning):
-    """A bushing that turned further than the rotations it is made of are meant for."""
+    """A bushing with a rotation larger than its rotational springs are valid for."""
 
 
 class DamagedRunWarning(UserWarning):
-    """A saved run with a piece that cannot be read: it is opened up to the piece before."""
+    """A saved run of which a piece cannot be read: it is loaded up to the piece before."""
 
 
 class FailedSamplesWarning(UserWarning):
-    """Samples of an ensemble that gave no output: they are kept with their parameters and the reason."""
+    """Samples of an ensemble that failed: they have no outputs, but their parameters and the error are saved."""
 
 
 class JumpsWarning(UserWarning):
-    """A section or material with more jumps along a beam than its elements can be cut at."""
+    """A section or material with more jumps along a beam than elements can be divided at."""
 
 
 class ThickBeamWarning(UserWarning):
-    """An Euler-Bernoulli or Rayleigh beam so short that the shear which it leaves out begins to matter."""
+    """An Euler-Bernoulli or Rayleigh beam so short that the neglected shear deformation is significant."""
 
 
 class SectionInertiaWarning(UserWarning):
-    """An Euler-Bernoulli beam in a spin where the rotary inertia of its sections, which it leaves out, begins to matter."""
+    """An Euler-Bernoulli beam in a spin so fast that the neglected rotary inertia of its sections is significant."""
 
 
 class IgnoredWarning(UserWarning):
-    """Parts of a file of another program that phloat has no use for: they are left out."""
+    """Parts of a file of another program that phloat does not support: they are ignored."""
 
 
 @contextmanager
-def computable(what: str) -> Iterator[None]:
-    """Raises AccuracyError where numbers of a file are so large, small or unequal that arithmetic ends."""
+def computable(label: str) -> Iterator[None]:
+    """Raises AccuracyError if the arithmetic inside fails because numbers are too large, too small or too unequal."""
     try:
         yield
     except (ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError) as error:
-        ends = isinstance(error, ArithmeticError | np.linalg.LinAlgError)
-        known = any(word in str(error) for word in ("singular", "infs or NaNs"))
-        if not ends and not (known and type(error) in (ValueError, RuntimeError)):
+        is_arithmetic = isinstance(error, ArithmeticError | np.linalg.LinAlgError)
+        recognised = any(word in str(error) for word in ("singular", "infs or NaNs"))
+        if not is_arithmetic and not (recognised and type(error) in (ValueError, RuntimeError)):
             raise
-        sentence = f"the numbers of {what} cannot be computed with ({error}); look at their sizes and units"
+        sentence = f"the numbers of {label} cannot be computed with ({error}); look at their sizes and units"
         raise AccuracyError(sentence) from error
 
 
 @contextmanager
 def optional_package(name: str, extra: str) -> Iterator[None]:
-    """Raises InputError with the extra of phloat to install if an import inside fails."""
+    """Raises InputError that names the extra of phloat to install, if an import inside fails."""
     try:
         yield
     except ImportError:
         raise InputError(f"{name} is not installed; pip install phloat[{extra}]") from None
 
 
-def unknown(kind: str, name: object, there: Iterable[str]) -> str:
-    """The message for a name that is not there, with the nearest ones that are."""
-    names = list(there)
-    near = difflib.get_close_matches(str(name), names, n=3)
-    hint = f" (did you mean {', '.join(map(repr, near))}?)" if near else ""
-    listed = ", ".join(names[:24]) + (f", … {len(names) - 24} more" if len(names) > 24 else "")
-    return f"no {kind} {name!r}{hint}; there are: {listed or 'none'}"
+def unknown(kind: str, name: object, candidates: Iterable[str]) -> str:
+    """The message for an unknown name, with the most similar candidates and a list of all."""
+    names = list(candidates)
+    nearest = difflib.get_close_matches(str(name), names, n=3)
+    hint = f" (did you mean {', '.join(map(repr, nearest))}?)" if nearest else ""
+    examples = ", ".join(names[:24]) + (f", … {len(names) - 24} more" if len(names) > 24 else "")
+    return f"no {kind} {name!r}{hint}; there are: {examples or 'none'}"
 
 
-def number(what: str, value: float) -> float:
+def number(label: str, value: float) -> float:
     """`value` as a float; raises InputError if it is not a finite number."""
-    return float(finite(what, value, ()))
+    return float(finite(label, value, ()))
 
 
-def positive(what: str, value: float) -> float:
+def positive(label: str, value: float) -> float:
     """`value` as a float; raises InputError if it is not a positive finite number."""
-    if not (given := number(what, value)) > 0.0:
-        raise InputError(f"{what} is {given:g}; it must be positive")
-    return given
+    if not (result := number(label, value)) > 0.0:
+        raise InputError(f"{label} is {result:g}; it must be positive")
+    return result
 
 
-def not_negative(what: str, value: float) -> float:
+def not_negative(label: str, value: float) -> float:
     """`value` as a float; raises InputError if it is negative or not finite."""
-    if (given := number(what, value)) < 0.0:
-        raise InputError(f"{what} is {given:g}; it must not be negative")
-    return given
+    if (result := number(label, value)) < 0.0:
+        raise InputError(f"{label} is {result:g}; it must not be negative")
+    return result
 
 
-def whole_number(what: str, value: object, least: int, more: str = "") -> int:
+def whole_number(label: str, value: object, lowest: int, hint: str = "") -> int:
     """`value` as an int; raises InputError if it is not a whole number, or less than `least`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{what} is {value!r}; it must be a whole number, {least} or more{more}")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < lowest:
+        raise InputError(f"{label} is {value!r}; it must be a whole number, {lowest} or more{hint}")
     return int(value)
 
 
-def finite(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
-    """`value` as a float array; raises InputError if it has not the given shape, or holds NaN or infinity."""
+def finite(label: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    """`value` as a float array; raises InputError if it does not have this shape, or contains NaN or infinity."""
     array = as_array(value)
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{what} is {value!r}; it must be {_numbers(shape)}")
+        raise InputError(f"{label} is {value!r}; it must be {_numbers(shape)}")
     if array.shape != shape:
-        raise InputError(f"{what} has shape {array.shape}; it must be {_numbers(shape)}")
+        raise InputError(f"{label} has shape {array.shape}; it must be {_numbers(shape)}")
     if not np.isfinite(array).all():
-        raise InputError(f"{what} holds NaN or infinity: {value!r}")
+        raise InputError(f"{label} holds NaN or infinity: {value!r}")
     return array.astype(float)
 
 
 def require_steps(start: float, end: float, dt: float) -> None:
-    """Raises InputError if steps of dt from start to end are too many, or too short for the digits of the times."""
-    count, late = (end - start) / dt, max(abs(start), abs(end))
-    if not count <= MOST_STEPS:
+    """Raises InputError if steps of dt from start to end are more than MAX_STEPS, or too short for the precision of the times."""
+    count, latest = (end - start) / dt, max(abs(start), abs(end))
+    if not count <= MAX_STEPS:
         raise InputError(
-            f"dt = {dt:g} s makes {count:.1e} steps of this run, and {MOST_STEPS:.0e} are the most; give a longer step"
+            f"dt = {dt:g} s makes {count:.1e} steps of this run, and {MAX_STEPS:.0e} are the most; give a longer step"
         )
-    if dt < 1e-12 * late:
+    if dt < 1e-12 * latest:
         raise InputError(
-            f"dt = {dt:g} s vanishes beside t = {late:g} s: times have 16 digits; start at t_start=0, or give a longer step"
+            f"dt = {dt:g} s vanishes beside t = {latest:g} s: times have 16 digits; start at t_start=0, or give a longer step"
         )
 
 
-def finite_row(what: str, value: object) -> np.ndarray:
-    """`value`, a number or a row of them, as a row of floats; raises InputError if it is not that."""
+def finite_row(label: str, value: object) -> np.ndarray:
+    """`value`, a number or a row of numbers, as a float array of one dimension; raises InputError if it is neither."""
     array = np.atleast_1d(as_array(value))
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{what} is {value!r}; it must be a row of numbers")
+        raise InputError(f"{label} is {value!r}; it must be a row of numbers")
     if array.ndim > 1:
-        raise InputError(f"{what} has shape {array.shape}; it must be a row of numbers")
-    return finite(what, array, array.shape)
+        raise InputError(f"{label} has shape {array.shape}; it must be a row of numbers")
+    return finite(label, array, array.shape)
 
 
-def mapping(what: str, value: object, form: str) -> Mapping[Any, Any]:
-    """`value`; raises InputError if it is no mapping."""
+def mapping(label: str, value: object, form: str) -> Mapping[Any, Any]:
+    """Returns `value`; raises InputError if it is not a mapping."""
     if not isinstance(value, Mapping):
-        raise InputError(f"{what} is {type(value).__name__}; it must be a mapping {form}")
+        raise InputError(f"{label} is {type(value).__name__}; it must be a mapping {form}")
     return value
 
 
 def port_name(name: object) -> str:
-    """`name`; raises InputError if a joint could not write it as "body.port"."""
+    """Returns `name`; raises InputError if it cannot be part of "body.port"."""
     if not isinstance(name, str) or not name or "." in name:
         raise InputError(f"{name!r} cannot name a port: names are words, not empty, and hold no dot")
     return name
 
 
 def as_array(value: object) -> np.ndarray:
-    """`value` as an array; an array of None, which is no number, if its rows have different lengths."""
+    """`value` as an array; if its rows have different lengths, an array of None, which no check of numbers accepts."""
     try:
         return np.asarray(value)
     except ValueError:
@@ -259,4 +259,4 @@ def _numbers(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) + (" number" if shape == (1,) else " numbers") if shape else "a number"
 
 
-__all__ = [name for name, thing in globals().items() if isinstance(thing, type) and issubclass(thing, Exception)]
+__all__ = [name for name, value in globals().items() if isinstance(value, type) and issubclass(value, Exception)]

@@ -1,6 +1,7 @@
-"""Distributions of parameters, by their quantiles, so that any sequence of points in [0, 1] samples them.
+"""Distributions of parameters for ensembles.
 
-`ppf` is the quantile function, `cdf` the probability, as in SciPy, whose distributions can be used, too.
+`ppf` is the quantile function and `cdf` the cumulative probability, as in SciPy, whose distributions can be used, too. Samples are
+quantiles of points in [0, 1], so that any sequence of points, such as a Sobol sequence, can be used.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from phloat.errors import InputError, finite_row, number, positive
 
 __all__ = ["choice", "lognormal", "normal", "triangular", "truncated", "uniform"]
 
-LEAST = 1e-9  # of the probability: less than that is no interval to draw from
-INSIDE = 2.0**-53  # as far as a point stays away from 0 and 1, where normal distributions are infinite
+MIN_PROBABILITY = 1e-9  # the smallest probability of the interval of a truncated distribution
+MARGIN = 2.0**-53  # smallest distance of points from 0 and 1, where quantiles of normal distributions are infinite
 
 
 @runtime_checkable
 class Distribution(Protocol):
-    """Values over probabilities in [0, 1], and the other way; also those of SciPy, such as scipy.stats.weibull_min(2.0)."""
+    """A distribution with `ppf` and `cdf`; those of SciPy are accepted, such as scipy.stats.weibull_min(2.0)."""
 
     def ppf(self, p: np.ndarray) -> np.ndarray: ...
     def cdf(self, x: np.ndarray) -> np.ndarray: ...
@@ -30,13 +31,13 @@ class Distribution(Protocol):
 
 @dataclass(frozen=True)
 class Normal:
-    """The bell about `mean`; it has no ends, `truncated(…)` gives it some."""
+    """The normal distribution; it is unbounded, `truncated(…)` limits it."""
 
     mean: float
     std: float
 
     def ppf(self, p: np.ndarray) -> np.ndarray:
-        return self.mean + self.std * ndtri(np.clip(p, INSIDE, 1.0 - INSIDE))
+        return self.mean + self.std * ndtri(np.clip(p, MARGIN, 1.0 - MARGIN))
 
     def cdf(self, x: np.ndarray) -> np.ndarray:
         return ndtr((np.asarray(x) - self.mean) / self.std)
@@ -44,7 +45,7 @@ class Normal:
 
 @dataclass(frozen=True)
 class Uniform:
-    """All values from `low` to `high` alike."""
+    """The uniform distribution between `low` and `high`."""
 
     low: float
     high: float
@@ -58,7 +59,7 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Lognormal:
-    """Positive values whose logarithm is normal; `mean` and `std` are those of the values themselves."""
+    """The lognormal distribution, with positive values; `mean` and `std` are those of the values, not of their logarithm."""
 
     mean: float
     std: float
@@ -78,29 +79,29 @@ class Lognormal:
 
 @dataclass(frozen=True)
 class Triangular:
-    """From `low` up to the peak at `mode` and down to `high`."""
+    """The triangular distribution between `low` and `high`, with its peak at `mode`."""
 
     low: float
     mode: float
     high: float
 
     def ppf(self, p: np.ndarray) -> np.ndarray:
-        p, whole = np.asarray(p), self.high - self.low
+        p, width = np.asarray(p), self.high - self.low
         up, down = self.mode - self.low, self.high - self.mode
-        rising = self.low + np.sqrt(p * whole * up)
-        return np.where(p * whole < up, rising, self.high - np.sqrt((1.0 - p) * whole * down))
+        rising = self.low + np.sqrt(p * width * up)
+        return np.where(p * width < up, rising, self.high - np.sqrt((1.0 - p) * width * down))
 
     def cdf(self, x: np.ndarray) -> np.ndarray:
-        x, whole = np.clip(x, self.low, self.high), self.high - self.low
+        x, width = np.clip(x, self.low, self.high), self.high - self.low
         up, down = self.mode - self.low, self.high - self.mode
-        rising = (x - self.low) ** 2 / (whole * up) if up else np.zeros_like(x)
-        falling = 1.0 - (self.high - x) ** 2 / (whole * down) if down else np.ones_like(x)
+        rising = (x - self.low) ** 2 / (width * up) if up else np.zeros_like(x)
+        falling = 1.0 - (self.high - x) ** 2 / (width * down) if down else np.ones_like(x)
         return np.where(x < self.mode, rising, falling)
 
 
 @dataclass(frozen=True)
 class Truncated:
-    """Another distribution between two ends, as often there as before in proportion."""
+    """The distribution `of`, restricted to values between `low` and `high`."""
 
     of: Distribution
     low: float
@@ -122,7 +123,7 @@ class Truncated:
 
 @dataclass(frozen=True)
 class Choices:
-    """One of a few values, each as likely as its weight."""
+    """A discrete distribution: one of `values`, with the probabilities `weights`."""
 
     values: tuple[float, ...]
     weights: tuple[float, ...]  # their sum is 1
@@ -136,7 +137,7 @@ class Choices:
         return below @ np.asarray(self.weights)
 
 
-# --- how they are written --------------------------------------------------------------------------------------------
+# --- public constructors ---------------------------------------------------------------------------------------------
 
 
 def normal(mean: float, std: float) -> Normal:
@@ -145,17 +146,17 @@ def normal(mean: float, std: float) -> Normal:
 
 
 def uniform(low: float, high: float) -> Uniform:
-    """All values between two ends, each as likely."""
+    """The uniform distribution between two limits."""
     return Uniform(*_ascending(low=low, high=high))
 
 
 def lognormal(mean: float, std: float) -> Lognormal:
-    """Positive values whose logarithm is normal; mean and standard deviation are those of the values, not of the logarithm."""
+    """The lognormal distribution; mean and standard deviation are those of the values, not of their logarithm."""
     return Lognormal(positive("mean", mean), positive("std", std))
 
 
 def triangular(low: float, mode: float, high: float) -> Triangular:
-    """From low to high, most often near the mode."""
+    """The triangular distribution between two limits, with its peak at `mode`."""
     a, b = _ascending(low=low, high=high)
     peak = number("mode", mode)
     if not a <= peak <= b:
@@ -164,7 +165,7 @@ def triangular(low: float, mode: float, high: float) -> Triangular:
 
 
 def truncated(distribution: Distribution, *, low: float = -np.inf, high: float = np.inf) -> Truncated:
-    """A distribution without what lies below `low` and above `high`."""
+    """A distribution restricted to values between `low` and `high`; raises InputError if it has almost none there."""
     if not isinstance(distribution, Distribution):
         raise InputError(f"{distribution!r} is no distribution; write truncated(normal(1.0, 0.1), low=0.8)")
     a, b = float(low), float(high)
@@ -172,7 +173,7 @@ def truncated(distribution: Distribution, *, low: float = -np.inf, high: float =
         raise InputError(f"low = {a:g} is not below high = {b:g}")
     out = Truncated(distribution, a, b)
     inside = out._ends[1] - out._ends[0]
-    if not inside > LEAST:
+    if not inside > MIN_PROBABILITY:
         raise InputError(
             f"only {inside:.1e} of {distribution!r} is between {a:g} and {b:g}; there is nothing to draw from"
         )
@@ -180,7 +181,7 @@ def truncated(distribution: Distribution, *, low: float = -np.inf, high: float =
 
 
 def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> Choices:
-    """One of these values at random; a bare list of values is a grid instead, which takes each of them."""
+    """One of these values at random, by default all equally likely. (A plain list as a parameter is a grid, not a choice.)"""
     listed = finite_row("choice", values)
     if not len(listed):
         raise InputError("choice has no values; give at least one: choice([1.0, 2.0])")
@@ -191,6 +192,7 @@ def choice(values: Sequence[float], weights: Sequence[float] | None = None) -> C
 
 
 def _ascending(**ends: float) -> tuple[float, float]:
+    """The two values; raises InputError that names them if the first is not below the second."""
     (first, low), (second, high) = ((name, number(name, value)) for name, value in ends.items())
     if not low < high:
         raise InputError(f"{first} = {low:g} is not below {second} = {high:g}")

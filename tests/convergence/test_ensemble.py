@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
-from phloat.many.samples import sampled
+from phloat.many.samples import draw_samples
 
 PARAMETERS = {"a": ph.random.truncated(ph.random.normal(1.0, 0.5), low=0.0, high=2.0), "b": ph.random.uniform(0.0, 1.0)}
 SIZES = 2 ** np.arange(4, 13)
@@ -14,7 +14,7 @@ def rate(sampling, function, exact):
     """At which power of n the root mean square error, over seeds, of the mean over n samples falls."""
     errors = []
     for n in SIZES:
-        means = [function(*sampled(PARAMETERS, int(n), sampling, seed).values.T).mean() for seed in range(32)]
+        means = [function(*draw_samples(PARAMETERS, int(n), sampling, seed).values.T).mean() for seed in range(32)]
         errors.append(np.sqrt(np.mean((np.array(means) - exact) ** 2)))
     return -np.polyfit(np.log(SIZES), np.log(errors), 1)[0]
 

@@ -13,7 +13,7 @@ import phloat as ph
 from phloat.control.exports import from_control, from_matlab, from_scipy, to_control, to_matlab, to_scipy
 from phloat.control.fmu import stepper, to_fmu
 from phloat.linear.form.passive import from_state_space
-from phloat.linear.form.state_space import MOST, descriptor, state_space
+from phloat.linear.form.state_space import MAX_STATES, descriptor, state_space
 from phloat.linear.reduction.pymor import from_pymor, to_pymor
 
 LINK = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0)).discretise(2)
@@ -49,7 +49,7 @@ def test_a_nonlinear_system_is_linearised_first(export):
 
 
 def test_a_large_system_is_reduced_first():
-    n = MOST + 1
+    n = MAX_STATES + 1
     eye, none = sp.eye_array(n, format="csr"), sp.csr_array((n, n))
     B = sp.csr_array(([1.0], ([0], [0])), shape=(n, 1))
     rows, ports = ph.Layout({"v": (n,)}, "row"), ph.Layout({"push": (1,)}, "port")

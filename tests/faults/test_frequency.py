@@ -57,7 +57,7 @@ def test_an_output_that_feels_nothing_makes_every_s_a_zero(inputs, outputs):
 
 
 def test_zeros_of_a_large_system_ask_for_a_reduction(monkeypatch):
-    monkeypatch.setattr("phloat.linear.analysis.poles_zeros.MOST_ROWS", 5)
+    monkeypatch.setattr("phloat.linear.analysis.poles_zeros.MAX_ROWS", 5)
     with raises(ph.errors.InputError, PLANT.rows.size):
         zeros(PLANT, "pin")
 

@@ -71,7 +71,7 @@ def test_what_the_sentence_says_to_try_works():
 # --- modes -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [0, -1, 2.5, "3", [3]], ids=repr)
+@pytest.mark.parametrize("count", [0, -1, 2.5, True, "3", [3]], ids=repr)
 def test_the_number_of_modes_is_one_or_more(count):
     with raises(ph.errors.InputError, "count"):
         ph.modes(PLANT, count)
@@ -79,6 +79,11 @@ def test_the_number_of_modes_is_one_or_more(count):
 
 def test_more_modes_than_there_are_gives_those_there_are():
     assert len(ph.modes(PLANT, 1000)) == len(ph.modes(PLANT)) == 9
+
+
+def test_modes_without_elastic_ones_show_no_frequency():
+    stone = ph.connect({"stone": ph.RigidBody(2.0, np.eye(3)).discretise()})
+    assert repr(ph.modes(ph.linearise(stone, ph.place(stone)))) == "Modes(6 rigid, none elastic)"
 
 
 @pytest.mark.parametrize("thing", [SYSTEM, LINK, REST, None], ids=["system", "body", "state", "none"])

@@ -17,7 +17,7 @@ import phloat as ph
 from phloat.many.ensemble import fingerprint
 from phloat.many.pickling import dumps
 from phloat.many.results import moments
-from phloat.many.samples import sampled
+from phloat.many.samples import draw_samples
 from phloat.many.workers import SHARE_SECONDS, run_samples
 from phloat.random import Distribution
 
@@ -60,42 +60,44 @@ def test_distributions_are_those_of_scipy():
     assert stats.lognorm(s, scale=2.0 * np.exp(-0.5 * s**2)).stats() == pytest.approx((2.0, 0.49))
     foreign = stats.weibull_min(2.0)
     assert isinstance(foreign, Distribution)
-    values = sampled({"x": foreign}, 100, "random", 0).values[:, 0]
+    values = draw_samples({"x": foreign}, 100, "random", 0).values[:, 0]
     np.testing.assert_array_equal(
-        values, foreign.ppf(sampled({"x": ph.random.uniform(0.0, 1.0)}, 100, "random", 0).values[:, 0])
+        values, foreign.ppf(draw_samples({"x": ph.random.uniform(0.0, 1.0)}, 100, "random", 0).values[:, 0])
     )
 
 
 def test_a_choice_takes_each_value_as_often_as_its_weight():
-    drawn = sampled({"x": ph.random.choice([1.0, 5.0, 9.0], weights=[2.0, 1.0, 1.0])}, 1000, "latin", 0).values[:, 0]
+    drawn = draw_samples({"x": ph.random.choice([1.0, 5.0, 9.0], weights=[2.0, 1.0, 1.0])}, 1000, "latin", 0).values[
+        :, 0
+    ]
     assert [int((drawn == x).sum()) for x in (1.0, 5.0, 9.0)] == [500, 250, 250]
 
 
 def test_a_sample_does_not_depend_on_how_many_there_are_or_on_other_parameters():
-    one = sampled({"a": ph.random.uniform(0.0, 1.0)}, 10, "random", 3)
-    more = sampled({"b": ph.random.normal(0.0, 1.0), "a": ph.random.uniform(0.0, 1.0)}, 100, "random", 3)
+    one = draw_samples({"a": ph.random.uniform(0.0, 1.0)}, 10, "random", 3)
+    more = draw_samples({"b": ph.random.normal(0.0, 1.0), "a": ph.random.uniform(0.0, 1.0)}, 100, "random", 3)
     np.testing.assert_array_equal(one.values[:, 0], more.values[:10, 1])
-    assert not np.array_equal(one.values, sampled({"a": ph.random.uniform(0.0, 1.0)}, 10, "random", 4).values)
+    assert not np.array_equal(one.values, draw_samples({"a": ph.random.uniform(0.0, 1.0)}, 10, "random", 4).values)
     assert not np.allclose(more.values[:, 0], ph.random.normal(0.0, 1.0).ppf(more.values[:, 1]))
 
 
 def test_a_latin_hypercube_has_one_value_in_each_interval():
-    values = sampled({"a": ph.random.uniform(0.0, 1.0), "b": ph.random.uniform(0.0, 1.0)}, 50, "latin", 0).values
+    values = draw_samples({"a": ph.random.uniform(0.0, 1.0), "b": ph.random.uniform(0.0, 1.0)}, 50, "latin", 0).values
     for column in values.T:
         np.testing.assert_array_equal(np.sort((50 * column).astype(int)), np.arange(50))
     assert abs(np.corrcoef(values.T)[0, 1]) < 0.4
 
 
 def test_a_sobol_sequence_fills_every_half_and_quarter_evenly():
-    values = sampled({"a": ph.random.uniform(0.0, 1.0), "b": ph.random.uniform(0.0, 1.0)}, 64, "sobol", 1).values
+    values = draw_samples({"a": ph.random.uniform(0.0, 1.0), "b": ph.random.uniform(0.0, 1.0)}, 64, "sobol", 1).values
     cells = (8 * values).astype(int)
     assert len({tuple(cell) for cell in cells}) == 64
 
 
 def test_a_grid_takes_all_combinations_and_rows_take_lists_side_by_side():
-    grid = sampled({"a": [1.0, 2.0], "b": 7.0, "c": (3.0, 4.0, 5.0)}, None, None, 0)
+    grid = draw_samples({"a": [1.0, 2.0], "b": 7.0, "c": (3.0, 4.0, 5.0)}, None, None, 0)
     assert grid.values.tolist() == [[a, 7.0, c] for a in (1.0, 2.0) for c in (3.0, 4.0, 5.0)]
-    rows = sampled({"a": [1.0, 2.0], "b": 7.0, "c": (3.0, 4.0)}, None, "rows", 0)
+    rows = draw_samples({"a": [1.0, 2.0], "b": 7.0, "c": (3.0, 4.0)}, None, "rows", 0)
     assert rows.values.tolist() == [[1.0, 7.0, 3.0], [2.0, 7.0, 4.0]]
 
 

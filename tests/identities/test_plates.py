@@ -249,5 +249,5 @@ def test_modes_of_moments_are_found_by_a_sparse_factor():
     """The saddle (v | σ) of a clamped disc of 6 cells has 1729 rows and 43 568 entries in its factor: scaled by its
     diagonal it had ten times as many, and its modes took five times as long as those of Argyris's elements."""
     body = Plate.disc(1.0, **of_kind("hhj", clamped="rim")).discretise(6)
-    inverted = ShiftInvert(SecondOrder.of(body.linear()), shift=-1e-4, mixed=True)
+    inverted = ShiftInvert(SecondOrder.from_system(body.linear()), shift=-1e-4, mixed=True)
     assert inverted.factor.lu.L.nnz < 60_000

@@ -152,7 +152,7 @@ def test_a_stiffness_that_is_not_symmetric_is_that_of_its_stresses(rank, unit_of
     root = rng.normal(size=(5, 5))
     M = root @ root.T + 5.0 * np.eye(5)
     K = unit_of_force * rng.normal(size=(5, rank)) @ rng.normal(size=(rank, 5))
-    mu, W, N = linearising._circulating(K, M)
+    mu, W, N = linearising._unsymmetric_factor(K, M)
     assert W.shape == N.shape == (5, rank)
     np.testing.assert_allclose((W - N) @ np.diag(mu) @ W.T, K, atol=1e-12 * np.abs(K).max())
     unit = np.linalg.cholesky(M)
@@ -165,7 +165,7 @@ def test_a_stiffness_that_is_not_symmetric_is_that_of_its_stresses(rank, unit_of
 def test_a_stiffness_that_only_turns_has_stresses_of_the_least_energy(tilt):
     """K = [[ε, 1], [−1, ε]]: no potential to speak of, but stresses need one; its sign is kept."""
     K = np.array([[tilt, 1.0], [-1.0, tilt]])
-    mu, W, N = linearising._circulating(K, np.eye(2))
+    mu, W, N = linearising._unsymmetric_factor(K, np.eye(2))
     np.testing.assert_allclose(np.abs(mu), 1e-3, rtol=1e-6)
     assert (mu > 0).all() if tilt >= 0 else (mu < 0).all()
     np.testing.assert_allclose((W - N) @ np.diag(mu) @ W.T, K, atol=1e-12)
@@ -174,7 +174,7 @@ def test_a_stiffness_that_only_turns_has_stresses_of_the_least_energy(tilt):
 @pytest.mark.parametrize("unit_of_force", [1e-15, 1.0, 1e15])
 def test_a_symmetric_stiffness_circulates_nothing(unit_of_force):
     K = unit_of_force * np.diag([2.0, -3.0, 0.0])
-    mu, W, N = linearising._circulating(K, np.diag([1.0, 4.0, 9.0]))
+    mu, W, N = linearising._unsymmetric_factor(K, np.diag([1.0, 4.0, 9.0]))
     np.testing.assert_allclose(np.sort(mu), unit_of_force * np.array([-0.75, 2.0]), rtol=1e-12)
     assert np.abs(N).max() < 1e-14
     np.testing.assert_allclose(W @ np.diag(mu) @ W.T, K, atol=1e-14 * unit_of_force)
@@ -261,9 +261,9 @@ def test_loads_that_follow_are_named_where_the_stiffness_is_not_symmetric(monkey
 def test_too_many_free_motions_under_load_are_refused(monkeypatch):
     """Three are free of the four: the slide takes one."""
     K = np.eye(4)
-    monkeypatch.setattr(linearising, "MOST", 3)
+    monkeypatch.setattr(linearising, "MAX_MOTIONS", 3)
     assert loaded(K)[0].shape[1] == 3
-    monkeypatch.setattr(linearising, "MOST", 2)
+    monkeypatch.setattr(linearising, "MAX_MOTIONS", 2)
     with pytest.raises(ph.errors.InputError, match=r"3 free motions under load are too many \(at most 2\)"):
         loaded(K)
 

@@ -80,9 +80,9 @@ def test_a_fine_cantilever_bends_by_the_formula():
     """300 elements, δ = F l³/3EI: an assembled K alone has lost ten of its figures, corrections through strains bring them back."""
     length, I = 1.0, 1e-9
     body = ph.Beam(length, ph.Section(A=1e-4, I=I), alu).discretise(300).in_plane()
-    model = SecondOrder.of(ph.swap_causality(body.linear(), "P"))  # its root held
+    model = SecondOrder.from_system(ph.swap_causality(body.linear(), "P"))  # its root held
     push = model.F[:, [4]]  # along y at C
-    assert (push.T @ model.at(0.0).solve(push))[0, 0] == pytest.approx(length**3 / (3 * alu.E * I), rel=1e-8)
+    assert (push.T @ model.factor(0.0).solve(push))[0, 0] == pytest.approx(length**3 / (3 * alu.E * I), rel=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")  # a linear run of any size

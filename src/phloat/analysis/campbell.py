@@ -18,16 +18,16 @@ from phloat.linear.analysis.modes import Modes, modes
 from phloat.system.state import State
 from phloat.system.system import System
 
-SPARE = 8  # more modes than tracked ones, among which they are found again
-NEARBY = 1e-2  # weight of the frequency relative to the shape
+EXTRA_MODES = 8  # modes in addition to twice the tracked ones, among which they are searched at the next rate
+FREQUENCY_WEIGHT = 1e-2  # weight of the frequency relative to that of the shape
 
 
 @dataclass(frozen=True, eq=False)
 class Campbell:
-    """ω (rad/s, rates × modes) in the rotating frame over the rates (rad/s), and `growth` (1/s) of each mode.
+    """Frequencies `omega` (rad/s) in the rotating frame and `growth` (1/s) over the `rates` (rad/s), each (rates, modes).
 
-    `whirl` is 1 if the points of a mode circle with the spin, −1 against it, and 0 if they move on lines. `alike` is the similarity
-    (MAC) of a shape with that at the rate before (1: the same; 1 at the first rate).
+    `whirl` is 1 if the points of a mode move on circles in the direction of the spin, −1 against it, and 0 if they move on lines.
+    `alike` is the similarity (MAC) of a shape with that at the previous rate, between 0 and 1; 1 at the first rate.
     """
 
     rates: np.ndarray
@@ -70,71 +70,72 @@ def campbell(
     u: Mapping[str, object] | None = None,
     count: int = 6,
 ) -> Campbell:
-    """The `count` lowest modes at the first rate, tracked through the others: steady_spin, linearise and modes at each.
+    """The `count` lowest modes at the first rate, tracked over the rates: steady_spin, linearise and modes at each.
 
     Tracking through crossings and veerings needs rates so close that shapes change little between them.
     """
-    given = finite_row("rates", rates)
-    if not given.size:
+    row = finite_row("rates", rates)
+    if not row.size:
         raise InputError("there are no rates; give at least one, in rad/s")
     whole_number("count", count, 1)
     rows, tracked, last = [], None, near
-    for rate in given:
+    for rate in row:
         state = steady_spin(system, axis=axis, rate=float(rate), about=about, near=last, u=u)
-        found = modes(linearise(system, state, u=u))
-        if not len(found.elastic):
+        eigenmodes = modes(linearise(system, state, u=u))
+        if not len(eigenmodes.elastic):
             raise InputError("all modes are rigid; a Campbell diagram needs elastic ones")
         if tracked is None:
-            chosen = np.arange(found.rigid, min(found.rigid + count, len(found)))
-            alike = sign = np.ones(len(chosen))
+            chosen = np.arange(eigenmodes.rigid, min(eigenmodes.rigid + count, len(eigenmodes)))
+            similarity = sign = np.ones(len(chosen))
         else:
-            chosen, alike, sign = _tracked(tracked, found)
-        growth = np.zeros(len(found)) if found.growth is None else found.growth
-        rows.append((found.omega[chosen], growth[chosen], _whirl(found, chosen, axis, rate), alike))
-        shapes = found.vectors[:, chosen]
-        tracked, last = (sign * found.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
-    return Campbell(given, *(np.array(part) for part in zip(*rows, strict=True)))
+            chosen, similarity, sign = _match_modes(tracked, eigenmodes)
+        growth = np.zeros(len(eigenmodes)) if eigenmodes.growth is None else eigenmodes.growth
+        rows.append((eigenmodes.omega[chosen], growth[chosen], _whirl(eigenmodes, chosen, axis, rate), similarity))
+        shapes = eigenmodes.vectors[:, chosen]
+        tracked, last = (sign * eigenmodes.omega[chosen], np.where(sign < 0.0, shapes.conj(), shapes)), state
+    return Campbell(row, *(np.array(part) for part in zip(*rows, strict=True)))
 
 
-def _tracked(before: tuple[np.ndarray, np.ndarray], found: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The modes most similar to those before: the assignment with the largest sum of |φᴴM ψ|² for unit masses.
+def _match_modes(before: tuple[np.ndarray, np.ndarray], eigenmodes: Modes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices, similarities and signs of the modes that continue those before: the assignment with the largest sum of |φᴴM ψ|².
 
-    (ω, ψ) and (−ω, ψ̄) are one mode; a frequency that passes zero continues below it, with −1 in the last result.
+    (ω, ψ) and (−ω, ψ̄) are the same mode; a frequency that passes zero continues as a negative one, with the sign −1.
     """
     omega, shapes = before
-    n = found.system.split
-    M = csr(found.system.E[:n, :n])
-    there = np.arange(found.rigid, min(found.rigid + 2 * len(omega) + SPARE, len(found)))
-    if len(there) < len(omega):
-        raise InputError(f"only {len(there)} of {len(omega)} modes are elastic at this rate; ask for no more")
+    n = eigenmodes.system.split
+    M = csr(eigenmodes.system.E[:n, :n])
+    candidates = np.arange(eigenmodes.rigid, min(eigenmodes.rigid + 2 * len(omega) + EXTRA_MODES, len(eigenmodes)))
+    if len(candidates) < len(omega):
+        raise InputError(f"only {len(candidates)} of {len(omega)} modes are elastic at this rate; ask for no more")
     signs = np.array([1.0, -1.0])
-    value = signs[:, None] * found.omega[there]
-    new = np.array([found.vectors[:, there], found.vectors[:, there].conj()])
+    value = signs[:, None] * eigenmodes.omega[candidates]
+    new = np.array([eigenmodes.vectors[:, candidates], eigenmodes.vectors[:, candidates].conj()])
     lengths = np.sqrt(np.outer(_masses(M, shapes), _masses(M, new[0])))
-    alike = np.array([(np.abs(shapes.conj().T @ (M @ v)) / lengths) ** 2 for v in new])  # sign × before × new
-    apart = np.abs(omega[:, None] - value[:, None, :])
-    apart = apart / np.maximum(np.abs(omega)[:, None] + np.abs(value)[:, None, :], 1e-300)
-    cost = NEARBY * apart - alike
-    way = cost.argmin(axis=0)
+    similarity = np.array([(np.abs(shapes.conj().T @ (M @ v)) / lengths) ** 2 for v in new])  # sign × before × new
+    distance = np.abs(omega[:, None] - value[:, None, :])
+    distance = distance / np.maximum(np.abs(omega)[:, None] + np.abs(value)[:, None, :], 1e-300)
+    cost = FREQUENCY_WEIGHT * distance - similarity
+    best_sign = cost.argmin(axis=0)
     row, column = linear_sum_assignment(cost.min(axis=0))
-    way = way[row, column]
-    return there[column], alike[way, row, column], signs[way]
+    best_sign = best_sign[row, column]
+    return candidates[column], similarity[best_sign, row, column], signs[best_sign]
 
 
 def _masses(M: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """vᴴM v of each column."""
     return np.einsum("ik,ik->k", v.conj(), M @ v).real
 
 
-def _whirl(found: Modes, chosen: np.ndarray, axis: Sequence[float], rate: float) -> np.ndarray:
-    """The circularity and direction of the motion of the points about the axis: ∓2 Im(ā b) / (|a|² + |b|²) in its plane."""
-    along = unit("axis", axis) * (1.0 if rate >= 0.0 else -1.0)
-    first = unit("axis", np.cross(along, np.eye(3)[np.argmin(np.abs(along))]).tolist())
-    second = np.cross(along, first)
-    n = found.system.split
-    turn, size = np.zeros(len(chosen)), np.zeros(len(chosen))
-    for field in found.system.fields.values():
-        v = (field.motion[:, :n] @ found.vectors[:, chosen]).reshape(-1, 3, len(chosen))
+def _whirl(eigenmodes: Modes, chosen: np.ndarray, axis: Sequence[float], rate: float) -> np.ndarray:
+    """The circularity and direction of the motion of points about the axis: −2 Im(ā b) / (|a|² + |b|²), a and b normal to it."""
+    direction = unit("axis", axis) * (1.0 if rate >= 0.0 else -1.0)
+    first = unit("axis", np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))]).tolist())
+    second = np.cross(direction, first)
+    n = eigenmodes.system.split
+    rotation, size = np.zeros(len(chosen)), np.zeros(len(chosen))
+    for field in eigenmodes.system.fields.values():
+        v = (field.motion[:, :n] @ eigenmodes.vectors[:, chosen]).reshape(-1, 3, len(chosen))
         a, b = np.einsum("pck,c->pk", v, first), np.einsum("pck,c->pk", v, second)
-        turn -= 2.0 * np.imag(a.conj() * b).sum(axis=0)
+        rotation -= 2.0 * np.imag(a.conj() * b).sum(axis=0)
         size += (np.abs(a) ** 2 + np.abs(b) ** 2).sum(axis=0)
-    return turn / np.maximum(size, 1e-300)
+    return rotation / np.maximum(size, 1e-300)

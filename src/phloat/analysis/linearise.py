@@ -6,8 +6,8 @@ more rows:
 
     E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
 
-Loads that rotate with the sections they act on have a K_g that is not symmetric. Its antisymmetric part is in N, a force on the
-velocities by σ_g, beside J and R.
+The K_g of loads that rotate with the sections they act on is not symmetric. Its antisymmetric part is in N, a force of σ_g on the
+velocities, in addition to J and R.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 from phloat.system.tie_rows import with_stresses
 
-SYMMETRIC = 1e-5  # of the stiffness of loads: its asymmetry, as forces balance to 1e-6 only
-ROUND_OFF = 1e-13  # of the largest singular value of the stiffness of nonconservative loads, per unit mass
-BALANCED = 1e-9  # of the terms of a stiffness: its asymmetry, as forces balance only approximately
-LEAST = 1e-3  # of the largest stiffness of nonconservative loads: the smallest energy of a stress
-MOST = 3000  # free motions under load
+SYMMETRIC = 1e-5  # accepted relative asymmetry of the stiffness of loads: forces balance to 1e-6 only
+ROUND_OFF = 1e-13  # singular value of the stiffness of nonconservative loads that is round-off, relative to the largest
+BALANCED = 1e-9  # asymmetry of a stiffness, relative to its terms, that is due to forces that balance approximately
+SMALLEST = 1e-3  # smallest energy of a stress, relative to the largest stiffness of nonconservative loads
+MAX_MOTIONS = 3000  # free motions of a system under load
 
 
 def linearise(
@@ -88,30 +88,30 @@ def linearise(
     """
     state = fits(system, state)
     require_closed(system, state)
-    now = as_inputs(system, u).at(number("t", t))
-    small = small_motion(system, state, now)
+    inputs = as_inputs(system, u).at(number("t", t))
+    small = small_motion(system, state, inputs)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose
-    places = in_rows(system, loose.rows)
-    G, B_lam = joint_rows(system, state, places)
-    keep = independent_joint_rows(G, B_lam, system.multipliers)
-    sizes = {name: int(((w.start <= keep) & (keep < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
+    rows = in_rows(system, loose.rows)
+    G, B_lam = joint_rows(system, state, rows)
+    free = independent_joint_rows(G, B_lam, system.multipliers)
+    sizes = {name: int(((w.start <= free) & (free < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
     damping = _strained_damping(system, state, loose)
-    velocities = np.zeros(places.size)
+    velocities = np.zeros(rows.size)
     velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
         E=sp.block_diag([small.M, loose.E[loose.split :, loose.split :]]),
         J=_with_strains(system, state, loose, small.gamma),
-        R=csr(loose.R + damping + dissipation(system, state, places, velocities, small=True)),
-        G=G[keep],
-        B=port_columns(system, state, places),
-        B_lam=B_lam[keep],
+        R=csr(loose.R + damping + dissipation(system, state, rows, velocities, small=True)),
+        G=G[free],
+        B=port_columns(system, state, rows),
+        B_lam=B_lam[free],
         ports=system.ports,
         multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "joint"),
         fields={name: _field(system, loose, name, state.pose(name)) for name in system.bodies},
     )
-    linear = _with_loads(system, state, now, linear, small)
+    linear = _with_loads(system, state, inputs, linear, small)
     if not small.spin.any():
         return linear
     inertial = {name for name, joint in system.joints.items() if joint.driven}  # they do not rotate with the bodies
@@ -120,7 +120,7 @@ def linearise(
 
 
 def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matrix) -> Matrix:
-    """J with B = D + Q η of the deformed bodies, and −Γ among the velocities."""
+    """J with the strains B = D + Q η of the deformed bodies, and −Γ on the velocities."""
     n, size = loose.split, loose.rows.size
     skew_part = csr(0.5 * (gamma - gamma.T))
     if size == n:
@@ -129,47 +129,47 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
     for name, body in system.bodies.items():
         eta = state.pose(name).eta
         if body.stresses and np.any(eta) and body.elastic.Q.value.size:
-            where = loose.rows[f"{name}.sigma"]
-            L[where.start - n : where.stop - n, loose.rows[f"{name}.eta_dot"]] = body.elastic.gradient(eta)
+            stress_rows = loose.rows[f"{name}.sigma"]
+            L[stress_rows.start - n : stress_rows.stop - n, loose.rows[f"{name}.eta_dot"]] = body.elastic.gradient(eta)
     B = csr(L)
     return stacked([[-skew_part, -B.T], [B, zero_matrix(size - n, size - n)]])
 
 
 def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matrix:
-    """R_d(η) − R_d(0) of the deformed bodies."""
-    more = zero_matrix(loose.rows.size, loose.rows.size)
+    """The change R_d(η) − R_d(0) of the damping of the deformed bodies, (rows, rows)."""
+    total = zero_matrix(loose.rows.size, loose.rows.size)
     for name, body in system.bodies.items():
         elastic, eta = body.elastic, state.pose(name).eta
         if elastic.damped and elastic.Q.value.size and np.any(eta):
-            at = loose.rows[f"{name}.eta_dot"]
+            k = loose.rows[f"{name}.eta_dot"]
             change = csr(elastic.damping(eta) - elastic.R_d.toarray()).tocoo()
-            more = more + sp.coo_array((change.data, (change.row + at.start, change.col + at.start)), shape=more.shape)
-    return csr(more)
+            total = total + sp.coo_array((change.data, (change.row + k.start, change.col + k.start)), shape=total.shape)
+    return csr(total)
 
 
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion) -> LinearPHDAE:
-    """With the stresses of springs, one for each law, and those of K_g on the motions that the joints allow."""
+    """The linear system with further stresses: one for each spring law, and those of K_g on the motions that the joints allow."""
     rates, slopes, _ = spring_rows(system, state)
     rates, slopes = rates[slopes != 0.0], slopes[slopes != 0.0]
     L, mu, circulation, followers = _geometric(system, u, linear, small)
     count, rest = len(slopes) + len(mu), linear.rows.size - linear.split
     D = csr(sp.hstack([sp.vstack([rates, L.T]), zero_matrix(count, rest)]))
-    left = sp.hstack([zero_matrix(linear.split, linear.rows.size + len(slopes)), circulation])
-    N = csr(sp.vstack([left, zero_matrix(rest + count, left.shape[1])]))
+    block = sp.hstack([zero_matrix(linear.split, linear.rows.size + len(slopes)), circulation])
+    N = csr(sp.vstack([block, zero_matrix(rest + count, block.shape[1])]))
     return with_stresses(linear, "loads", D, 1.0 / np.concatenate([slopes, mu]), N, followers)
 
 
 def _geometric(
     system: System, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion
 ) -> tuple[Matrix, np.ndarray, Matrix, tuple[str, ...]]:
-    """L, μ and N of K_g = (L − N) diag(μ) Lᵀ on the motions that the joints allow, and the loads that cause N."""
+    """L, μ and N of K_g = (L − N) diag(μ) Lᵀ on the motions that the joints allow, and the names of the loads that cause N."""
     n = linear.split
     if not small.K_g.nnz:
         return zero_matrix(n, 0), np.zeros(0), zero_matrix(n, 0), ()
     # at rest a driven base moves the rest
     joints = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
-    if (count := n - joints.shape[0]) > MOST:
-        raise InputError(f"{count} free motions under load are too many (at most {MOST}); reduce the bodies")
+    if (count := n - joints.shape[0]) > MAX_MOTIONS:
+        raise InputError(f"{count} free motions under load are too many (at most {MAX_MOTIONS}); reduce the bodies")
     Z, free = free_motions(joints[:, :n].toarray(), small.M.diagonal())
     K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
     mass = np.einsum("ik,ik->k", Z, small.M @ Z)
@@ -178,51 +178,51 @@ def _geometric(
     skewed = np.where(np.abs(K - K.T) > CANCELLED * (size + size.T), np.abs(scaled - scaled.T), 0.0)
     defect = float(skewed.max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
     if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (size + size.T)).any():
-        mu, factor, left = _circulating(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
+        mu, factor, N = _unsymmetric_factor(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
     elif defect > SYMMETRIC:
         raise InputError(f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): no equilibrium")
     else:
         followers = ()
         factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
-        left = np.zeros_like(factor)
+        N = np.zeros_like(factor)
     onto = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free)))
-    return csr(onto @ factor), mu, csr(onto @ left), followers
+    return csr(onto @ factor), mu, csr(onto @ N), followers
 
 
-def _circulating(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """K q = W diag(μ) Wᵀq − N σ with σ = diag(μ) Wᵀq: μ, W (motions × stresses) and N of a K that is not symmetric.
+def _unsymmetric_factor(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """μ, W (motions, stresses) and N of K q = W diag(μ) Wᵀq − N σ with σ = diag(μ) Wᵀq, for a K that is not symmetric.
 
-    The stresses are those of the row space of K with unit mass, so that positions without effect have none. Their energies μ are
-    those of the symmetric part of K there, at least LEAST of the largest (any μ is right, N is the difference).
+    The stresses span the row space of K with unit mass, so that positions without effect have none. Their energies μ are those of
+    the symmetric part of K on this space, at least SMALLEST of the largest (any μ is correct: N is the difference).
     """
     root = la.cholesky(M, lower=True)
     unit = la.solve_triangular(root, la.solve_triangular(root, K, lower=True).T, lower=True).T
     _, size, V = la.svd(unit)
     V = V[size > ROUND_OFF * size.max(initial=0.0)].T
-    own = V.T @ unit @ V
-    mu, Y = la.eigh(0.5 * (own + own.T))
-    least = LEAST * size.max(initial=0.0)
-    mu = np.where(np.abs(mu) < least, np.where(mu < 0.0, -least, least), mu)
+    reduced = V.T @ unit @ V
+    mu, Y = la.eigh(0.5 * (reduced + reduced.T))
+    smallest = SMALLEST * size.max(initial=0.0)
+    mu = np.where(np.abs(mu) < smallest, np.where(mu < 0.0, -smallest, smallest), mu)
     V = V @ Y
     return mu, root @ V, root @ (V - unit @ V / mu)
 
 
 def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
-    """The field of a body at its position, deformed, in inertial axes."""
+    """The field of a body in its position and deformation, in inertial axes."""
     field, body = loose.fields[f"{name}.body"], system.bodies[name]
     u = (body.shape.displacement(body.shape.places()) @ pose.eta).reshape(-1, 3)
     motion = field.motion
     if np.any(u) and body.rotates:
-        turning = [i - 3 for i in body.active if i >= 3]
-        arms = np.vstack([-skew(one) for one in u])[:, turning]  # ω × u
-        where = loose.rows[f"{name}.omega"]
-        motion = motion + csr(arms) @ sp.eye_array(motion.shape[1], format="csr")[where.start : where.stop]
-    turned = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
-    return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(turned @ motion), facets_of(body))
+        axes = [i - 3 for i in body.active if i >= 3]
+        arms = np.vstack([-skew(vector) for vector in u])[:, axes]  # ω × u
+        omega = loose.rows[f"{name}.omega"]
+        motion = motion + csr(arms) @ sp.eye_array(motion.shape[1], format="csr")[omega.start : omega.stop]
+    rotation = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
+    return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(rotation @ motion), facets_of(body))
 
 
 def independent_joint_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:
-    """Joint rows without those that depend on others, with a warning; raises JointError if these contradict the others."""
+    """The indices of independent joint rows; warns of the others, and raises JointError if they contradict the independent ones."""
     owners = np.repeat(list(multipliers), [w.stop - w.start for w in multipliers.slices.values()])
     driven = csr(weighted(B_lam, 1.0 / row_lengths(G)))
     keep, repeated = np.arange(G.shape[0]), 0

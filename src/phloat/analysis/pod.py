@@ -24,7 +24,7 @@ from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
 from phloat.system.state import State
 
-NOTHING = 1e-12  # of the largest: snapshots that are round-off
+ROUND_OFF = 1e-12  # singular value of snapshots that is round-off, relative to the largest
 
 
 @one_thread()
@@ -35,15 +35,15 @@ def pod_basis(
     order: int | None = None,
     tolerance: float | None = None,
 ) -> Basis:
-    """The `order` leading fields of a run, or as many as give a relative error below `tolerance` (in the root mean square).
+    """A basis of the `order` leading fields of a run, or of as many as have a relative error (root mean square) below `tolerance`.
 
     The snapshots of a nonlinear run, or of a sequence of states, are the deformations η of a `body`. Those of a linear run are the
-    velocities; `order` does not count rigid motions, which are always included.
+    velocities; rigid motions are always included and do not count.
     """
     if (order is None) == (tolerance is None):
         raise InputError("give one of order=… and tolerance=…")
     if isinstance(run, LinearResult):
-        model, rigid = SecondOrder.of(run.system), rigid_modes(run.system)
+        model, rigid = SecondOrder.from_system(run.system), rigid_modes(run.system)
         X = run.e[:, : run.system.split].T
         X = X - rigid @ (rigid.T @ (model.M @ X))
         return split_basis(model, rigid, _leading(X, model.M, order, tolerance))
@@ -60,22 +60,23 @@ def pod_basis(
 
 
 def _bodies(states: object) -> Mapping[str, Body]:
+    """The bodies of a sequence of states; raises InputError if it is not one."""
     if not isinstance(states, Sequence) or not states or not all(isinstance(state, State) for state in states):
         raise InputError("pod needs a Result, a LinearResult or a sequence of States")
     return states[0].bodies
 
 
 def _leading(X: np.ndarray, M: Matrix, order: int | None, tolerance: float | None) -> np.ndarray:
-    """Leading fields of the columns of X, of unit mass."""
+    """The leading fields of the snapshots X (coordinates, snapshots), of unit mass, (coordinates, fields)."""
     root = la.cholesky(M.toarray())  # M = rootᵀ root
     U, size, _ = la.svd(root @ X, full_matrices=False)
-    there = int((size > NOTHING * size.max(initial=0.0)).sum())
-    if not there:
+    rank = int((size > ROUND_OFF * size.max(initial=0.0)).sum())
+    if not rank:
         raise InputError("all snapshots are zero: there is no deformation in this run")
     if order is not None:
-        if (count := whole_number("order", order, 1)) > there:
-            raise InputError(f"order is {order}, but the run has only {there} independent fields; use more snapshots")
+        if (count := whole_number("order", order, 1)) > rank:
+            raise InputError(f"order is {order}, but the run has only {rank} independent fields; use more snapshots")
     else:
         error = np.sqrt(np.append(np.cumsum(size[::-1] ** 2)[::-1], 0.0) / (size**2).sum())
         count = max(1, int(np.argmax(error <= positive("tolerance", tolerance or 0.0))))
-    return np.asarray(la.solve_triangular(root, U[:, : min(count, there)]))
+    return np.asarray(la.solve_triangular(root, U[:, : min(count, rank)]))

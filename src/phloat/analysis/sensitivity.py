@@ -43,10 +43,10 @@ from phloat.system.state import State
 from phloat.system.system import System
 
 FEW = 6  # modes by default
-SPARE = 8  # more modes than required, so that repeated frequencies are complete
-REPEATED = 1e-8  # of a frequency: difference of repeated ones
-STEP = 5e-4  # of the size of a parameter
-SMOOTH = 0.1  # largest relative difference of a coarser difference quotient
+EXTRA_MODES = 8  # additional modes that are computed, so that groups of repeated frequencies are complete
+REPEATED = 1e-8  # relative difference up to which frequencies are repeated
+STEP = 5e-4  # of the differences, relative to a parameter
+SMOOTH = 0.1  # largest relative difference from a coarser difference quotient
 CENTRAL = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}  # over 12 h
 FORWARD = {0: -25.0, 1: 48.0, 2: -36.0, 3: 16.0, 4: -3.0}
 COARSE = {-2: -3.0, 2: 3.0}  # second order over twice the step, in the same unit
@@ -58,10 +58,10 @@ StateOf = Callable[[System], State] | State | None
 
 @dataclass(frozen=True, eq=False)
 class FrequencyGradients:
-    """ω (rad/s, ascending, without the rigid modes) and dω/dp, modes × names; `gradients["rod.length"]` is one column.
+    """ω (rad/s, ascending, without the rigid modes) and `gradient` dω/dp, (modes, names); `gradients["rod.length"]` is one column.
 
-    `repeated` are groups of modes of one frequency: there a column has the slopes of the branches into which a parameter splits
-    them, ascending; the slopes for several parameters at once are not their sums.
+    `repeated` are groups of modes of equal frequency. In their rows a column has the slopes of the branches into which the
+    parameter splits the frequency, ascending; the slopes for several parameters at once are not their sums.
     """
 
     omega: np.ndarray
@@ -73,11 +73,11 @@ class FrequencyGradients:
 
     @property
     def relative(self) -> np.ndarray:
-        """p/ω dω/dp: the change of a frequency in percent for one percent of the parameter."""
+        """p/ω dω/dp, (modes, names): the change of a frequency in percent for one percent of the parameter."""
         return self.gradient * self.values / self.omega[:, None]
 
     def __getitem__(self, name: Names) -> np.ndarray:
-        return self.gradient[:, _place(name, self.names)]
+        return self.gradient[:, _index(name, self.names)]
 
     def __repr__(self) -> str:
         return (
@@ -88,7 +88,10 @@ class FrequencyGradients:
 
 @dataclass(frozen=True, eq=False)
 class TransferGradients:
-    """H(s), s × outputs × inputs, and dH/dp, with the names last; `gradients["rod.length"]` is that of one parameter."""
+    """`values` H(s), (s, outputs, inputs), and `gradient` dH/dp, (s, outputs, inputs, names).
+
+    `gradients["rod.length"]` is the gradient by one parameter.
+    """
 
     s: np.ndarray
     values: np.ndarray
@@ -98,7 +101,7 @@ class TransferGradients:
     gradient: np.ndarray
 
     def __getitem__(self, name: Names) -> np.ndarray:
-        return self.gradient[..., _place(name, self.names)]
+        return self.gradient[..., _index(name, self.names)]
 
     def __repr__(self) -> str:
         into, out = ", ".join(self.inputs), ", ".join(self.outputs)
@@ -108,28 +111,30 @@ class TransferGradients:
 def frequency_gradients(
     system: System | Make, names: Any, *, state: StateOf = None, count: int | None = None, step: float = STEP
 ) -> FrequencyGradients:
-    """dω/dp of the `count` lowest elastic modes (six, or all there are) without damping, by the names of `parameters(system)`.
+    """dω/dp of the `count` lowest elastic modes without damping (default: six, or all if there are fewer).
 
-    `names` is a name, a list of them, or {name: value} for the system with these values; a pattern ("*.material.E") or a tuple in
-    the list changes several parameters by the same amount. `state` is that of `linearise`, or a function system → state; by
-    default that of `place`. Instead of a system, a function {name: value} → LinearPHDAE. `step` is that of the differences,
-    relative to each parameter.
+    `system` is a System, or a function {name: value} → LinearPHDAE. `names` is a name of `parameters(system)`, a list of names, or
+    {name: value} for the system with these values; a pattern ("*.material.E") or a tuple in the list changes several parameters by
+    the same amount. `state` is that of `linearise`, or a function system → state; by default that of `place`. `step` is that of
+    the differences, relative to each parameter.
+
+    Raises AccuracyError if a frequency does not depend smoothly on a parameter.
     """
-    made = with_steps(system, names, state, step)
-    found = _lowest(made.base, count)
-    omega, fixed = found.elastic, FixedModes(made.base, found)
+    model = with_steps(system, names, state, step)
+    lowest = _lowest(model.base, count)
+    omega, fixed = lowest.elastic, FixedModes(model.base, lowest)
     stop = min(FEW, len(omega)) if count is None else count
     equal = np.split(np.arange(len(omega)), np.flatnonzero(np.diff(omega) > REPEATED * omega[1:]) + 1)
     groups = [group for group in equal if group[0] < stop]
-    gradient = np.zeros((len(omega), len(made.names)))
-    for k in range(len(made.names)):
-        slope, doubt = made.slope(k, fixed.read)
+    slopes = np.zeros((len(omega), len(model.names)))
+    for k in range(len(model.names)):
+        slope, difference = model.slope(k, fixed.evaluate)
         for group in groups:
-            gradient[group, k] = fixed.branches(group, slope)
+            slopes[group, k] = fixed.branches(group, slope)
             size = omega[group[0]] * np.diag(fixed.weight(group)).real.max()
-            _require_smooth(made, k, fixed.on(group, slope), fixed.on(group, doubt), size)
+            _require_smooth(model, k, fixed.reduced_matrix(group, slope), fixed.reduced_matrix(group, difference), size)
     repeated = tuple(tuple(map(int, group)) for group in groups if len(group) > 1)
-    return FrequencyGradients(omega[:stop], made.names, np.array(made.values), gradient[:stop], found.rigid, repeated)
+    return FrequencyGradients(omega[:stop], model.names, np.array(model.values), slopes[:stop], lowest.rigid, repeated)
 
 
 def transfer_gradients(
@@ -142,67 +147,68 @@ def transfer_gradients(
     state: StateOf = None,
     step: float = STEP,
 ) -> TransferGradients:
-    """dH/dp of the transfer function from ports to ports at s, one or several (1j * omega); otherwise as `frequency_gradients`.
+    """dH/dp of the transfer function H(s) from inputs to outputs (default: the inputs) at s, a number or a row: 1j * omega.
 
-    It needs two solutions at each s, for any number of parameters.
+    The other arguments are those of `frequency_gradients`. It takes two solutions at each s, for any number of parameters.
     """
-    made, points = with_steps(system, names, state, step), complex_row("s", s)
+    model, points = with_steps(system, names, state, step), complex_row("s", s)
     if not points.all():
         raise InputError("s is 0, where velocities are zero; use a small s: H(s)/s is the compliance")
-    into, out, ends = inputs_outputs(made.base, inputs, outputs)
-    solved, at = fixed_responses(made.base, into, out, points), SecondOrder.of(made.base)
+    into, out, ends = inputs_outputs(model.base, inputs, outputs)
+    responses, form = fixed_responses(model.base, into, out, points), SecondOrder.from_system(model.base)
 
-    def read(other: LinearPHDAE) -> np.ndarray:
-        there = SecondOrder.of(other)
-        return np.array([one.read(there) for one in solved])
+    def read(system_k: LinearPHDAE) -> np.ndarray:
+        form_k = SecondOrder.from_system(system_k)
+        return np.array([response.evaluate(form_k) for response in responses])
 
-    values, size = read(made.base), np.array([one.size(at) for one in solved])
-    gradient = np.zeros((*values.shape, len(made.names)), dtype=complex)
-    for k in range(len(made.names)):
-        slope, doubt = made.slope(k, read)
-        _require_smooth(made, k, slope, doubt, size)
+    values, size = read(model.base), np.array([response.size(form) for response in responses])
+    gradient = np.zeros((*values.shape, len(model.names)), dtype=complex)
+    for k in range(len(model.names)):
+        slope, difference = model.slope(k, read)
+        _require_smooth(model, k, slope, difference, size)
         gradient[..., k] = slope
-    return TransferGradients(points, values, *ends, made.names, gradient)
+    return TransferGradients(points, values, *ends, model.names, gradient)
 
 
 def _lowest(system: LinearPHDAE, count: int | None) -> Modes:
-    """The rigid modes, the required ones and some more."""
-    wanted = (FEW if count is None else whole_number("count", count, 1)) + SPARE
-    asked = wanted + 6
-    while len(found := modes(system, asked)) == asked and len(found.elastic) < wanted:
-        asked = found.rigid + wanted
-    if found.unstable.size:
-        raise InputError(f"a mode grows with {found.unstable.max():.3g} 1/s; gradients need a stable system")
-    if (there := len(found.elastic)) < (count or 1):
-        raise InputError(f"there are {there} elastic modes for count={count}; rigid ones have no gradient")
-    return found
+    """The rigid modes, the `count` lowest elastic ones and EXTRA_MODES more; raises InputError if a mode grows."""
+    required = (FEW if count is None else whole_number("count", count, 1)) + EXTRA_MODES
+    total = required + 6
+    while len(lowest := modes(system, total)) == total and len(lowest.elastic) < required:
+        total = lowest.rigid + required
+    if lowest.unstable.size:
+        raise InputError(f"a mode grows with {lowest.unstable.max():.3g} 1/s; gradients need a stable system")
+    if (elastic := len(lowest.elastic)) < (count or 1):
+        raise InputError(f"there are {elastic} elastic modes for count={count}; rigid ones have no gradient")
+    return lowest
 
 
-def _require_smooth(made: Stepped, k: int, slope: np.ndarray, doubt: np.ndarray, size: np.ndarray | float) -> None:
-    """Raises AccuracyError if the differences over two steps disagree."""
-    scale = made.size(k)
-    miss = np.abs(doubt) * scale / (np.abs(slope).max(initial=0.0) * scale + size + 1e-300)
-    if (worst := float(miss.max(initial=0.0))) > SMOOTH:
+def _require_smooth(model: LinearFamily, k: int, slope: np.ndarray, gap: np.ndarray, size: np.ndarray | float) -> None:
+    """Raises AccuracyError if the difference quotients with two steps disagree."""
+    scale = model.size(k)
+    defect = np.abs(gap) * scale / (np.abs(slope).max(initial=0.0) * scale + size + 1e-300)
+    if (largest := float(defect.max(initial=0.0))) > SMOOTH:
         raise AccuracyError(
-            f"{joined_names(made.names[k])!r} does not act smoothly: two differences disagree by {worst:.1e}; use a smaller step "
-            f"than {made.step:g}, or bodies without reduction, whose modes may change order"
+            f"{joined_names(model.names[k])!r} does not act smoothly: two differences disagree by {largest:.1e}; use a smaller "
+            f"step than {model.step:g}, or bodies without reduction, whose modes may change order"
         )
 
 
-def _place(name: Names, names: tuple[Names, ...]) -> int:
+def _index(name: Names, names: tuple[Names, ...]) -> int:
+    """The index of a name; raises InputError if there is no gradient by it."""
     if name not in names:
         raise InputError(unknown("gradient by", name, map(joined_names, names)))
     return names.index(name)
 
 
 @dataclass(frozen=True, eq=False)
-class Stepped:
-    """A linear system that depends on named parameters."""
+class LinearFamily:
+    """A linear system as a function of named parameters: `base` at their `values`."""
 
     names: tuple[Names, ...]
     values: tuple[float, ...]
     base: LinearPHDAE
-    moved: Callable[[int, float], LinearPHDAE]  # the system with the k-th parameter increased by some amount
+    changed_system: Callable[[int, float], LinearPHDAE]  # the system with the k-th parameter increased by some amount
     step: float  # relative to a parameter
 
     def size(self, k: int) -> float:
@@ -210,97 +216,100 @@ class Stepped:
         return abs(self.values[k]) or 1.0
 
     def slope(self, k: int, read: Callable[[LinearPHDAE], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """d read / dp_k, and its difference from a coarser one."""
+        """The derivative of read(system) by the k-th parameter, and its difference from a coarser difference quotient."""
         h = self.step * self.size(k)
         try:
-            found, fine, coarse = {i: read(self._at(k, i * h)) for i in CENTRAL}, CENTRAL, COARSE
+            values, fine, coarse = {i: read(self._with_change(k, i * h)) for i in CENTRAL}, CENTRAL, COARSE
         except InputError:
             if self.values[k] != 0.0:
                 raise
-            found, fine, coarse = {i: read(self._at(k, i * h)) for i in FORWARD}, FORWARD, COARSE_FORWARD
-        slope, rough = (sum(w * found[i] for i, w in rule.items()) / (12.0 * h) for rule in (fine, coarse))
+            values, fine, coarse = {i: read(self._with_change(k, i * h)) for i in FORWARD}, FORWARD, COARSE_FORWARD
+        slope, rough = (sum(w * values[i] for i, w in rule.items()) / (12.0 * h) for rule in (fine, coarse))
         return np.asarray(slope), np.asarray(rough - slope)
 
-    def _at(self, k: int, by: float) -> LinearPHDAE:
-        """The system with a changed parameter; raises InputError if it has not the same unknowns."""
-        other = self.moved(k, by) if by else self.base
+    def _with_change(self, k: int, change: float) -> LinearPHDAE:
+        """The system with the k-th parameter changed; raises InputError if its number of unknowns changes."""
+        changed = self.changed_system(k, change) if change else self.base
         sizes = [
             {"velocities": system.split, "joint rows": system.multipliers.size, "inputs": system.ports.size}
-            for system in (self.base, other)
+            for system in (self.base, changed)
         ]
-        for what, size in sizes[0].items():
-            if sizes[1][what] != size:
+        for kind, size in sizes[0].items():
+            if sizes[1][kind] != size:
                 raise InputError(
-                    f"with {joined_names(self.names[k])} = {self.values[k] + by:g} there are {sizes[1][what]} {what} instead of "
-                    f"{size}; a parameter that changes the unknowns has no gradient"
+                    f"with {joined_names(self.names[k])} = {self.values[k] + change:g} there are {sizes[1][kind]} {kind} instead "
+                    f"of {size}; a parameter that changes the unknowns has no gradient"
                 )
-        return other
+        return changed
 
 
-def with_steps(system: System | Make, names: object, state: StateOf, step: float) -> Stepped:
-    """A system, or a function {name: value} → LinearPHDAE, as one that depends on the named parameters."""
+def with_steps(system: System | Make, names: object, state: StateOf, step: float) -> LinearFamily:
+    """A system, or a function {name: value} → LinearPHDAE, as a `LinearFamily` with the named parameters."""
     step = positive("step", step)
     if step > 0.1:
         raise InputError(f"step is {step:g} of the size of a parameter; use 0.1 or less")
     if isinstance(system, System):
-        return _of_system(system, names, state, step)
+        return _from_system(system, names, state, step)
     if isinstance(system, LinearPHDAE) or not callable(system):
         raise InputError(
             f"{type(system).__name__} has no parameters; give a System, or f({{name: value}}) → LinearPHDAE"
         )
     if state is not None:
         raise InputError("a function that makes the linear system chooses its state; omit state=")
-    return _of_function(system, names, step)
+    return _from_function(system, names, step)
 
 
-def _of_system(system: System, names: object, state: StateOf, step: float) -> Stepped:
+def _from_system(system: System, names: object, state: StateOf, step: float) -> LinearFamily:
+    """A system, linearised at its state, as a function of parameters."""
     if isinstance(names, Mapping):
         system = with_parameters(system, names)
-    there = parameter_table(system)
-    wanted = tuple(names) if isinstance(names, (Mapping, list, tuple)) else (names,)
-    groups = [there.named(one) for one in _some(wanted)]
-    now = {name: place.value for name, place in there.places.items()}
-    makers = fast_makers(system, there, [name for group in groups for name in group])
+    table = parameter_table(system)
+    requested = tuple(names) if isinstance(names, (Mapping, list, tuple)) else (names,)
+    groups = [table.named(name) for name in _require_names(requested)]
+    values_now = {name: place.value for name, place in table.places.items()}
+    makers = fast_makers(system, table, [name for group in groups for name in group])
 
-    def moved(k: int, by: float) -> LinearPHDAE:
-        new = with_given(system, there, {name: now[name] + by for name in groups[k]}, makers)
+    def changed_system(k: int, change: float) -> LinearPHDAE:
+        new = with_given(system, table, {name: values_now[name] + change for name in groups[k]}, makers)
         try:
             return linearise(new, state_of(new, state))
         except InputError as error:
             hint = "; give state= as a function of the system" if isinstance(state, State) else ""
-            raise InputError(f"with {joined_names(wanted[k])} changed by {by:g}: {error}{hint}") from error
+            raise InputError(f"with {joined_names(requested[k])} changed by {change:g}: {error}{hint}") from error
 
-    values = tuple(max((now[name] for name in group), key=abs) for group in groups)
-    return Stepped(wanted, values, linearise(system, state_of(system, state)), moved, step)
+    values = tuple(max((values_now[name] for name in group), key=abs) for group in groups)
+    return LinearFamily(requested, values, linearise(system, state_of(system, state)), changed_system, step)
 
 
-def _of_function(make: Make, names: object, step: float) -> Stepped:
-    given = mapping("parameters", names, "{name: value} beside a function that makes the linear system")
-    values = {name: number(name, value) for name, value in given.items()}
-    wanted = _some(tuple(values))
+def _from_function(make: Make, names: object, step: float) -> LinearFamily:
+    """A function {name: value} → LinearPHDAE as a `LinearFamily`."""
+    start = mapping("parameters", names, "{name: value} beside a function that makes the linear system")
+    values = {name: number(name, value) for name, value in start.items()}
+    requested = _require_names(tuple(values))
 
-    def moved(k: int, by: float) -> LinearPHDAE:
-        linear = make(values | {wanted[k]: values[wanted[k]] + by})
+    def changed_system(k: int, change: float) -> LinearPHDAE:
+        linear = make(values | {requested[k]: values[requested[k]] + change})
         if not isinstance(linear, LinearPHDAE):
             raise InputError(f"the function returns {type(linear).__name__}; it must return a LinearPHDAE")
         return linear
 
-    return Stepped(wanted, tuple(values.values()), moved(0, 0.0), moved, step)
+    return LinearFamily(requested, tuple(values.values()), changed_system(0, 0.0), changed_system, step)
 
 
 def state_of(system: System, state: StateOf) -> State:
-    """The state to linearise about: as given, a function of the system, or that of `place`."""
+    """The state to linearise about: `state` itself, its value if it is a function of the system, or by default that of `place`."""
     if state is None:
         return place(system)
     return state(system) if callable(state) else state
 
 
 def joined_names(names: Any) -> str:
-    """A name, or several in one string."""
+    """A name, or a tuple of names joined by commas."""
     return ", ".join(map(str, names)) if isinstance(names, tuple) else str(names)
 
 
-def _some(names: tuple[Any, ...]) -> tuple[Any, ...]:
+def _require_names(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns the names; raises InputError if there are none."""
     if not names:
         raise InputError("name at least one parameter; parameters(system) lists them")
     return names

@@ -36,16 +36,16 @@ def steady_spin(
     near: State | Mapping[str, object] | None = None,
     u: Mapping[str, object] | None = None,
 ) -> State:
-    """The state that rotates at `rate` (rad/s) about an inertial axis through the point `about`, as a whole.
+    """The state in which the whole system rotates at `rate` (rad/s) about an inertial axis through the point `about`.
 
-    Its deformation, joint angles and multipliers balance centrifugal and all other forces; `near` selects one of several. Driven
-    joints rotate with the system. linearise accepts this state.
+    Its deformation, joint angles and multipliers balance centrifugal and all other forces; `near` is a start that selects one of
+    several such states. Driven joints rotate with the system. `linearise` accepts this state.
     """
     if system.plane and np.abs(np.cross(np.asarray(axis, dtype=float), (0, 0, 1))).max() > 0:
         raise InputError(f"axis is {axis!r}; a system in the plane xy spins about z only")
     spin, point = number("rate", rate) * unit("axis", axis), finite("about", about, (3,))
-    across = np.linalg.norm(np.cross(system.gravity, spin))
-    if across > 1e-12 * np.linalg.norm(system.gravity) * abs(rate):
+    normal_part = np.linalg.norm(np.cross(system.gravity, spin))
+    if normal_part > 1e-12 * np.linalg.norm(system.gravity) * abs(rate):
         raise InputError(
             f"gravity {tuple(map(float, system.gravity))} is not along the axis: it would rotate in the rotating frame, and no "
             "spin is steady; connect without gravity, or spin about it"
@@ -53,24 +53,24 @@ def steady_spin(
     start = place(system, {} if near is None else near) if not isinstance(near, State) else fits(system, near)
     require_closed(system, start)
     inputs = as_inputs(system, u).at(0.0)
-    best = np.inf
+    smallest = np.inf
     for steps in LOAD_STEPS:
         state = start
         for k in range(1, steps + 1):
-            state, left = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
-        if left < CONVERGED:
+            state, residual = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
+        if residual < CONVERGED:
             warn_of_ranges_at(system, state, stacklevel=3)
             warn_of_sections(system, state)
             return check_state(system, state, level=4, stretch=STRETCHED_LITTLE)
-        best = min(best, left)
+        smallest = min(smallest, residual)
     raise AccuracyError(
-        f"no steady spin at {rate:g} rad/s was found: the residual of the forces is {best:.1e} of their size; start nearer with "
-        "near=…, or reduce the rate"
+        f"no steady spin at {rate:g} rad/s was found: the residual of the forces is {smallest:.1e} of their size; start nearer "
+        "with near=…, or reduce the rate"
     )
 
 
 def _with_spin(system: System, state: State, spin: np.ndarray, about: np.ndarray) -> State:
-    """The state with the velocities of a rigid rotation."""
+    """The state with the velocities of a rigid rotation about a point."""
     parts = []
     for name, body in system.bodies.items():
         pose = state.pose(name)
@@ -82,42 +82,43 @@ def _with_spin(system: System, state: State, spin: np.ndarray, about: np.ndarray
 def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u: np.ndarray) -> tuple[State, float]:
     """Newton's method for [K −Gᵀ; G 0] (δq, λ) = (f, −gap), with the shortest δq in scaled units if it is not unique."""
     task = statics(system, state, u)
-    unit_of = 1.0 / task.stiff
-    left = np.inf
+    scale = 1.0 / task.stiff
+    error = np.inf
     for _ in range(NEWTON):
         moving = _with_spin(system, state, spin, about)
-        at, where = terms(system, moving), velocity_indices(system)
-        f = ((at.J - at.R) @ at.z + at.B @ u)[where]
-        size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
+        matrices, indices = terms(system, moving), velocity_indices(system)
+        f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[indices]
+        size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[indices]
         G = velocity_rows(system, moving)[0].toarray()
         gap = task.gap(state)
-        scaled = G * unit_of
-        lam = -la.lstsq(scaled.T, unit_of * f, cond=1e-12, lapack_driver="gelsy")[0] if len(G) else np.zeros(0)
-        residual = unit_of * (f + G.T @ lam)
-        forces = unit_of * (size + np.abs(G).T @ np.abs(lam))
-        left = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
-        left = max(left, float(np.abs(gap).max(initial=0.0)) / task.length)
+        scaled = G * scale
+        lam = -la.lstsq(scaled.T, scale * f, cond=1e-12, lapack_driver="gelsy")[0] if len(G) else np.zeros(0)
+        residual = scale * (f + G.T @ lam)
+        forces = scale * (size + np.abs(G).T @ np.abs(lam))
+        error = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
+        error = max(error, float(np.abs(gap).max(initial=0.0)) / task.length)
         K = _stiffness(system, moving, lam, u)
-        step = _solved(unit_of[:, None] * K * unit_of, scaled, residual, gap)
-        state = task.moved(state, unit_of * step)
-        if left < CONVERGED:  # the last step improves soft motions, such as the twist of a thin blade
+        step = _constrained_step(scale[:, None] * K * scale, scaled, residual, gap)
+        state = task.moved(state, scale * step)
+        if error < CONVERGED:  # the last step improves soft motions, such as the twist of a thin blade
             break
-    return _with_spin(system, state, spin, about), left
+    return _with_spin(system, state, spin, about), error
 
 
 def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """The derivative of the forces by positions, those of inertia included, (velocities, velocities)."""
     K = stiffness(system, state, lam, u)
-    more = []
+    inertial = []
     for name, body in system.bodies.items():
         by_w, by_eta, N = inertia_slopes(body, state.pose(name))
-        more.append(-(by_eta + by_w @ N)[np.ix_(body.columns, body.columns)])
-    return csr(K + diagonal(more)).toarray()
+        inertial.append(-(by_eta + by_w @ N)[np.ix_(body.columns, body.columns)])
+    return csr(K + diagonal(inertial)).toarray()
 
 
-def _solved(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """The shortest δ that closes the gaps and solves K δ = f on the other motions."""
+def _constrained_step(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """The shortest δ with G δ = −gap that solves K δ = f on the motions that the joints allow."""
     particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
     Z = la.null_space(G, rcond=1e-12) if len(G) else np.eye(len(f))
     reduced = Z.T @ K @ Z
-    found = la.lstsq(reduced, Z.T @ (f - K @ particular), cond=1e-11)[0]
-    return particular + Z @ found
+    z = la.lstsq(reduced, Z.T @ (f - K @ particular), cond=1e-11)[0]
+    return particular + Z @ z

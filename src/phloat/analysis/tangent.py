@@ -1,7 +1,7 @@
 """Small motion about a steady one: M q̈ + (Γ + R) q̇ + (BᵀC⁻¹B + K_g) q = Gᵀλ + B u,  G q = 0.
 
 q are small motions (δx, δφ, δη) of the bodies in axes that move with them. About a steady motion w₀ (rest, or a spin of the
-whole about an axis) their velocities are δw = q̇ + N q with N = [[ω×, v×], [0, ω×]] for each frame, so that with the inertial
+whole system about an axis) their velocities are δw = q̇ + N q with N = [[ω×, v×], [0, ω×]] for each frame, so that with the inertial
 forces h(η, w)
 
     Γ = M N − ∂h/∂w,      K_g = K_loads − ∂h/∂η − (∂h/∂w) N.
@@ -28,26 +28,26 @@ from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.system.terms import terms
 
-BALANCED = 1e-6  # of the forces that should balance
-ROUND_OFF = 1e-14  # of the magnitudes of the terms of a force
-STEADY = 1e-9  # of the largest velocity
+BALANCED = 1e-6  # residual of an equilibrium, relative to its forces
+ROUND_OFF = 1e-14  # relative to the magnitudes of the terms of a force
+STEADY = 1e-9  # deviation from a rigid motion that is round-off, relative to the largest velocity
 
 
 @dataclass(frozen=True, eq=False)
 class SmallMotion:
-    """Matrices for the velocities of all bodies: Γ (skew up to round-off), K_g, and the multipliers of the steady state."""
+    """Matrices on the velocities of all bodies, M, Γ (skew up to round-off) and K_g, and the multipliers of the steady state."""
 
     M: Matrix
     gamma: Matrix
     K_g: Matrix
-    K_size: Matrix  # the magnitudes of the terms that K_g is summed from
+    K_size: Matrix  # the sums of the magnitudes of the terms of K_g
     lam: np.ndarray
     spin: np.ndarray  # inertial, zero at rest
 
 
 def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
-    """About a steady state under inputs u; raises InputError if the state is not steady."""
-    if _unloaded(system, state, u):  # no stiffness of loads, whatever the size of the bodies
+    """The matrices of small motion about a steady state under inputs u; raises InputError if the state is not steady."""
+    if _is_unloaded(system, state, u):  # no stiffness of loads, whatever the size of the bodies
         n = system.loose.split
         none, M = zero_matrix(n, n), csr(system.loose.E[:n, :n])
         return SmallMotion(M, none, none, none, np.zeros(system.multipliers.size), np.zeros(3))
@@ -59,23 +59,23 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[velocity_indices(system)]):
         return SmallMotion(M, zero_matrix(size, size), K, sizes, lam, spin)
-    gammas, more, most = [], [], []
+    gammas, K_h, K_h_size = [], [], []
     for name, body in system.bodies.items():
         pose, c = state.pose(name), np.ix_(body.columns, body.columns)
         by_w, by_eta, N = inertia_slopes(body, pose)
         M_b = body.inertia.at(pose.eta).M
         gamma = M_b @ N - by_w
-        more.append(-(by_eta + by_w @ N)[c])
+        K_h.append(-(by_eta + by_w @ N)[c])
         by_w, by_eta, N, M_b = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N, M_b))
-        most.append((by_eta + by_w @ N)[c] + _differenced(body, pose)[c])
+        K_h_size.append((by_eta + by_w @ N)[c] + _inertia_round_off(body, pose)[c])
         gammas.append(np.where(np.abs(gamma) > ROUND_OFF * (M_b @ N + by_w), gamma, 0.0)[c])
-    return SmallMotion(M, diagonal(gammas), csr(K + diagonal(more)), csr(sizes + diagonal(most)), lam, spin)
+    return SmallMotion(M, diagonal(gammas), csr(K + diagonal(K_h)), csr(sizes + diagonal(K_h_size)), lam, spin)
 
 
-def _differenced(body: Body, pose: Pose) -> np.ndarray:
-    """The round-off of the terms of inertia, relative to those that cancel: Ω²√(m_i m_j), or Ω√(m_i m_j) for unit steps.
+def _inertia_round_off(body: Body, pose: Pose) -> np.ndarray:
+    """The size of inertial terms whose fraction CANCELLED is their round-off: Ω²√(m_i m_j), or Ω√(m_i m_j) for unit steps.
 
-    Each is a sum over the coordinates of the body, in an order that depends on the processor.
+    Each term is a sum over the coordinates of the body, in an order that depends on the processor.
     """
     rate = float(np.linalg.norm(pose.omega))
     root = np.sqrt(np.diag(body.inertia.at(pose.eta).M))
@@ -83,11 +83,11 @@ def _differenced(body: Body, pose: Pose) -> np.ndarray:
     return np.asarray(relative / CANCELLED * max(rate, rate**2) * np.outer(root, root))
 
 
-def _unloaded(system: System, state: State, u: np.ndarray) -> bool:
+def _is_unloaded(system: System, state: State, u: np.ndarray) -> bool:
     """Whether the system is at rest, undeformed, and without loads and springs."""
-    moved = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot", "eta", "sigma")]
+    blocks = [n for n in system.layout if n.rpartition(".")[2] in ("v_P", "omega", "eta_dot", "eta", "sigma")]
     springs = any(law.stores for element in system.elements.values() for law in element.laws)
-    return not (springs or np.any(u) or np.any(system.gravity) or any(state.e[system.layout[n]].any() for n in moved))
+    return not (springs or np.any(u) or np.any(system.gravity) or any(state.e[system.layout[n]].any() for n in blocks))
 
 
 def _require_joints(system: System, state: State) -> None:
@@ -104,24 +104,24 @@ def _require_joints(system: System, state: State) -> None:
 
 
 def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
-    """λ with which all forces balance; raises InputError with the largest residual if there is none."""
-    at, where = terms(system, state), velocity_indices(system)
-    f = ((at.J - at.R) @ at.z + at.B @ u)[where]
-    size = (abs(at.J) @ np.abs(at.z) + abs(at.B) @ np.abs(u))[where]
-    G, M = csr(at.G[:, where]), csr(at.E[where][:, where])
+    """The multipliers λ that balance all forces, (multipliers,); raises InputError with the largest residual if none do."""
+    matrices, rows = terms(system, state), velocity_indices(system)
+    f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[rows]
+    size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[rows]
+    G, M = csr(matrices.G[:, rows]), csr(matrices.E[rows][:, rows])
     saddle = SaddleSystem(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
     lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
     springs, _, noise = spring_rows(system, state)
-    left = np.maximum(np.abs(M @ x) - abs(springs).T @ noise, 0.0)
+    rest = np.maximum(np.abs(M @ x) - abs(springs).T @ noise, 0.0)
     size = size + abs(G).T @ np.abs(lam)
     scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
-    relative = (left / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
-    if (worst := float(relative.max(initial=0.0))) > BALANCED:
+    relative = (rest / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
+    if (ratio := float(relative.max(initial=0.0))) > BALANCED:
         k = int(np.argmax(relative))
         raise InputError(
-            f"the state is no equilibrium: the force on {system.layout.owner(int(where[k]))!r} is {left[k]:.3g} (N, or N m), "
-            f"{worst:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its inputs as u="
+            f"the state is no equilibrium: the force on {system.layout.owner(int(rows[k]))!r} is {rest[k]:.3g} (N, or N m), "
+            f"{ratio:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its inputs as u="
         )
     return lam
 
@@ -130,25 +130,25 @@ def _round_off(saddle: SaddleSystem, size: np.ndarray) -> np.ndarray:
     """The round-off of each multiplier for forces of these sizes."""
     signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(3, len(size)))
     none = np.zeros(saddle.G.shape[0])
-    found = [np.abs(saddle.solve(ROUND_OFF * sign * size, none)[1]) for sign in signs]
-    return np.asarray(np.max(found, axis=0))
+    noise = [np.abs(saddle.solve(ROUND_OFF * sign * size, none)[1]) for sign in signs]
+    return np.asarray(np.max(noise, axis=0))
 
 
 def common_spin(system: System, state: State) -> np.ndarray:
-    """The spin of all bodies; raises InputError if they do not move as one rigid body."""
+    """The angular velocity of all bodies in inertial axes, (3,); raises InputError if they do not move as one rigid body."""
     w = state.e[velocity_indices(system)]
     fastest = np.abs(w).max(initial=0.0)
     if not fastest:
         return np.zeros(3)
     poses = {name: state.pose(name) for name in system.bodies}
-    turning = {name: pose.A @ pose.omega for name, pose in poses.items() if system.bodies[name].rotates}
-    spin = next(iter(turning.values()), np.zeros(3))
+    spins = {name: pose.A @ pose.omega for name, pose in poses.items() if system.bodies[name].rotates}
+    spin = next(iter(spins.values()), np.zeros(3))
     first = next(iter(poses.values()))
     drift = first.A @ first.v_P - np.cross(spin, first.r_P)
     for name, pose in poses.items():
-        left = pose.A @ pose.v_P - drift - np.cross(spin, pose.r_P)
-        turned = turning.get(name, spin) - spin
-        size = max(np.abs(left).max(), np.abs(turned).max(), np.abs(pose.rates).max(initial=0.0))
+        slip = pose.A @ pose.v_P - drift - np.cross(spin, pose.r_P)
+        spin_difference = spins.get(name, spin) - spin
+        size = max(np.abs(slip).max(), np.abs(spin_difference).max(), np.abs(pose.rates).max(initial=0.0))
         if size > STEADY * fastest:
             raise InputError(
                 f"{name!r} moves relative to the others, or deforms (by {size:.3g} m/s or rad/s); linearise needs a state at "
@@ -161,23 +161,23 @@ def common_spin(system: System, state: State) -> np.ndarray:
 #
 
 # With forward and backward whirl split by ± ρI_pΩk²/2ρA and ω = k²√(EI/ρA), the relative split is ρI_pΩ / 2√(EI ρA) for every mode.
-# The propeller moment of sections that turn at Ω across their axis changes ω² of torsion by ± Ω² (I − I_y)/(I + I_y).
+# The propeller moment of sections that rotate at Ω across their axis changes ω² of torsion by ± Ω² (I − I_y)/(I + I_y).
 
 
-MATTERS = 1e-3  # of a frequency
+SIGNIFICANT = 1e-3  # relative error of a frequency that is worth a warning
 
 
 def warn_of_sections(system: System, state: State) -> None:
-    """Warns for every Euler-Bernoulli beam whose frequencies at these velocities have an error of more than a thousandth."""
+    """Warns of every Euler-Bernoulli beam whose frequencies in this spin have a relative error of more than a thousandth."""
     for name, body in system.bodies.items():
         if isinstance(body.recipe, Beam) and body.recipe.theory == "euler-bernoulli" and len(body.active) == 6:
-            for what, off in zip(("whirl", "torsion"), _neglected(body, state.pose(name).omega), strict=True):
-                if off > MATTERS:
-                    warnings.warn(SectionInertiaWarning(_inertia_warning(name, what, off)), stacklevel=4)
+            for kind, error in zip(("whirl", "torsion"), _frequency_errors(body, state.pose(name).omega), strict=True):
+                if error > SIGNIFICANT:
+                    warnings.warn(SectionInertiaWarning(_inertia_warning(name, kind, error)), stacklevel=4)
 
 
-def _neglected(body: Body, omega: np.ndarray) -> tuple[float, float]:
-    """Relative changes of bending and torsion frequencies that the theory leaves out."""
+def _frequency_errors(body: Body, omega: np.ndarray) -> tuple[float, float]:
+    """Relative changes of bending and torsion frequencies by the rotary inertia that the theory neglects."""
     beam = body.recipe
     assert isinstance(beam, Beam)
     number = {key: float(value.mean()) for key, value in beam.numbers(beam.length * (np.arange(8) + 0.5) / 8).items()}
@@ -189,12 +189,13 @@ def _neglected(body: Body, omega: np.ndarray) -> tuple[float, float]:
     return whirl, 0.5 * across / ((np.pi / 2 / length) ** 2 * number["GJ"]) if number["GJ"] else 0.0
 
 
-def _inertia_warning(name: str, what: str, off: float) -> str:
+def _inertia_warning(name: str, kind: str, error: float) -> str:
+    """The message of a SectionInertiaWarning with the relative error of the frequencies."""
     cause = {
         "whirl": "spins about its axis: the gyroscopic moment of its sections would split its whirling frequencies by ±",
         "torsion": "rotates across its axis: the propeller moment of its sections would change its torsion frequencies by ",
-    }[what]
+    }[kind]
     return (
-        f"beam {name!r} {cause}{100 * off:.2g} %. theory='euler-bernoulli' neglects it, and its results depend on frame= by as "
+        f"beam {name!r} {cause}{100 * error:.2g} %. theory='euler-bernoulli' neglects it, and its results depend on frame= by as "
         "much; use theory='rayleigh'"
     )

@@ -63,69 +63,76 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
         if not isinstance(controller, PassiveController):
             kind = type(controller).__name__
             raise InputError(f"{kind} is not passive: it closes linear loops only; use simulate(…, controller=…)")
-        loop = _with_elements(loop, controller) if isinstance(loop, System) else _wired(loop, controller)
+        loop = _with_elements(loop, controller) if isinstance(loop, System) else _with_controller(loop, controller)
     return loop
 
 
-def _wired(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
-    """J_12 = −B T B_cᵀ and its transpose; then the massless rows of the controller are eliminated."""
-    where = plant.ports.indices(controller.ports)
+def _with_controller(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
+    """The loop of a linear plant and a controller, J_12 = −B T B_cᵀ, without the massless rows of the controller."""
+    columns = plant.ports.indices(controller.ports)
     for port in plant.driven(controller.ports):
         raise JointError(f"port {port!r} takes a flow; a controller needs one that takes an effort")
-    mine = controller.system.prefixed(controller.name)
+    inner = controller.system.prefixed(controller.name)
     T = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, plant.ports)
-    if largest(mine.B_lam):
+    if largest(inner.B_lam):
         raise JointError(f"controller {controller.name!r} has a port that takes a flow; use one that takes an effort")
     n, ports = plant.ports.size, tuple(plant.ports)
-    both = append_systems(plant, mine)
-    J_12 = csr(both.B[:, where] @ csr(T.T) @ both.B[:, n:].T)
-    loop = replace(both, J=csr(both.J - J_12 + J_12.T)).with_ports(*ports)
-    rows = {name: both.rows[name] for name in mine.rows}
-    return _without(loop, [name for name, at in rows.items() if not (largest(both.E[at]) or largest(both.G[:, at]))])
+    joined = append_systems(plant, inner)
+    J_12 = csr(joined.B[:, columns] @ csr(T.T) @ joined.B[:, n:].T)
+    loop = replace(joined, J=csr(joined.J - J_12 + J_12.T)).with_ports(*ports)
+    rows = {name: joined.rows[name] for name in inner.rows}
+    return _without_rows(loop, [n for n, k in rows.items() if not (largest(joined.E[k]) or largest(joined.G[:, k]))])
 
 
-def _without(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
-    """The Schur complement of 0 = F_ax e + F_aa e_a: F = J − R keeps its skew and its dissipative part."""
+def _without_rows(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
+    """The system without the named massless rows e_a: the Schur complement of 0 = F_ax e + F_aa e_a with F = J − R.
+
+    J stays skew and R positive. Returns the system itself if F_aa is singular.
+    """
     if not names:
         return system
-    out = system.rows.indices(names)
-    keep = np.setdiff1d(np.arange(system.rows.size), out)
+    massless = system.rows.indices(names)
+    keep = np.setdiff1d(np.arange(system.rows.size), massless)
     F = csr(system.J - system.R)
-    inner = F[out][:, out].toarray()
-    if np.linalg.cond(inner) > 1e12:
+    F_aa = F[massless][:, massless].toarray()
+    if np.linalg.cond(F_aa) > 1e12:
         return system
-    less = csr(F[keep][:, out] @ csr(np.linalg.inv(inner)) @ F[out][:, keep])
+    correction = csr(F[keep][:, massless] @ csr(np.linalg.inv(F_aa)) @ F[massless][:, keep])
     return replace(
         system,
         E=system.E[keep][:, keep],
-        J=system.J[keep][:, keep] - 0.5 * (less - less.T),
-        R=system.R[keep][:, keep] + 0.5 * (less + less.T),
+        J=system.J[keep][:, keep] - 0.5 * (correction - correction.T),
+        R=system.R[keep][:, keep] + 0.5 * (correction + correction.T),
         G=system.G[:, keep],
         B=system.B[keep],
         rows=system.rows.only(name for name in system.rows if name not in names),
-        split=system.split - int((out < system.split).sum()) if system.split >= 0 else -1,
+        split=system.split - int((massless < system.split).sum()) if system.split >= 0 else -1,
         fields={name: replace(f, motion=f.motion[:, keep]) for name, f in system.fields.items()},
     )
 
 
 def _with_elements(system: System, controller: PassiveController) -> System:
+    """The system with the controller as springs and dampers; raises InputError if it has other parts."""
     if controller.elements is None:
         raise InputError(f"{controller.name!r} is more than springs and dampers; use simulate(…, controller=…)")
-    parts, left = [], dict(controller.bias)
+    parts, bias = [], dict(controller.bias)
     for part in controller.elements:
         joint_axis(system, part.joint)
-        if isinstance(part, JointSpring) and left.get(part.joint):  # a constant effort moves the rest of the spring
+        if isinstance(part, JointSpring) and bias.get(part.joint):  # a constant effort moves the rest of the spring
             assert isinstance(part.stiffness, (int, float))
-            part = replace(part, rest=part.rest + left.pop(part.joint) / float(part.stiffness))
+            part = replace(part, rest=part.rest + bias.pop(part.joint) / float(part.stiffness))
         parts.append(part)
-    if any(left.values()):
-        raise InputError(f"{controller.name!r} has a constant effort at {', '.join(left)} and no spring there")
+    if any(bias.values()):
+        raise InputError(f"{controller.name!r} has a constant effort at {', '.join(bias)} and no spring there")
     return with_elements(system, parts)
 
 
 @dataclass(frozen=True)
 class PassivityCertificate:
-    """Whether a linear loop is passive: relative defects, the most negative energy and dissipation, and the rightmost pole."""
+    """Whether a linear loop is passive, and the numbers that show it.
+
+    `defects` are relative defects of the structure; `energy` and `dissipation` are how far E and R are from positive semidefinite.
+    """
 
     passive: bool
     defects: Mapping[str, float]
@@ -142,7 +149,7 @@ class PassivityCertificate:
 
 @one_thread()
 def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
-    """Checks E ≥ 0, R ≥ 0 and J skew: then the energy never grows by more than the ports supply."""
+    """Checks E ≥ 0, R ≥ 0 and J skew: then the energy never increases by more than the ports supply."""
     linear_only(loop)
     defects = loop.structure()
     passive = loop.passive and max(defects.values()) < 1e-9
@@ -152,12 +159,12 @@ def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
 
 @one_thread()
 def loop_poles(loop: LinearPHDAE) -> np.ndarray:
-    """All poles of a loop (rad/s), by size."""
+    """All poles of a loop (rad/s), ascending in magnitude."""
     return sorted_poles(state_space(loop).A)
 
 
 def sorted_poles(A: np.ndarray) -> np.ndarray:
-    """The eigenvalues of A, by size."""
+    """The eigenvalues of A, ascending in magnitude."""
     values = np.linalg.eigvals(A)
     return values[np.argsort(np.abs(values), kind="stable")]
 
@@ -166,8 +173,9 @@ def sorted_poles(A: np.ndarray) -> np.ndarray:
 class LoopLedger:
     """H + H_c − (H + H_c)(0) − Σ supplied + Σ dissipated + lost = residual, all (times,) in J.
 
-    `plant` is the energy of the plant, `controller` that of the controller, `lost` its dissipation; `supplied` and `dissipated`
-    are the lines of the ledger of the plant without the controller; `exchanged` is the work of the controller on the plant.
+    `plant` is the energy H of the plant, `controller` the energy H_c of the controller and `lost` the energy that it has
+    dissipated. `supplied` and `dissipated` are the entries of the ledger of the plant without the controller; `exchanged` is the
+    work of the controller on the plant.
     """
 
     t: np.ndarray
@@ -190,7 +198,7 @@ class LoopLedger:
 
     @property
     def surplus(self) -> float:
-        """The largest excess of the energy over its initial value and the supply of other ports: round-off, in a passive loop."""
+        """The largest excess of H + H_c over its initial value and the supplied work: round-off in a passive loop."""
         return float(self._change.max())
 
     @property
@@ -199,7 +207,10 @@ class LoopLedger:
 
 
 def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
-    """The ledger of a run simulate(…, controller=controller) with output of every step; the controller is simulated again."""
+    """The energy ledger of a run simulate(…, controller=controller) with output at every step; the controller is simulated again.
+
+    Raises InputError if the controller was not in the run, or if its steps are not equal.
+    """
     if not isinstance(result, Result) or not isinstance(controller, PassiveController):
         raise InputError(f"no Result with its passive controller: {type(result).__name__}, {type(controller).__name__}")
     ports = controller.ports
@@ -210,13 +221,13 @@ def loop_ledger(result: Result, controller: PassiveController) -> LoopLedger:
     if len(h) == 0 or np.ptp(h) > 1e-6 * h[0]:
         raise InputError("the steps of this run are not equal; keep every step (output=1) and let dt divide the run")
     ledger, system = energy_ledger(result), result.system
-    run, mine = ControllerRun(controller, system, float(h[0])), controller.system
+    run, inner = ControllerRun(controller, system, float(h[0])), controller.system
     bias = np.array([controller.bias.get(port, 0.0) for port in ports])
     stored, losses = [], []
-    for places in zip(*(result[f"{port}.{joint_axis(system, port).label}"] for port in ports), strict=True):
-        run.advance_to(np.array(places))
-        stored.append(mine.energy(run.e) - run.way @ bias)  # a constant effort has the energy −bias q
-        losses.append(run.h * float(run.mean @ (mine.R @ run.mean)))
+    for positions in zip(*(result[f"{port}.{joint_axis(system, port).label}"] for port in ports), strict=True):
+        run.advance_to(np.array(positions))
+        stored.append(inner.energy(run.e) - run.displacement @ bias)  # a constant effort has the energy −bias q
+        losses.append(run.h * float(run.mean @ (inner.R @ run.mean)))
     supplied, dissipated = dict(ledger.supplied), dict(ledger.dissipated)
     exchanged = sum((supplied.pop(name) for name in ports if name in supplied), np.zeros(len(result.t)))
     exchanged -= sum(dissipated.pop(name) for name in names if name in dissipated)

@@ -1,7 +1,7 @@
 """The coupling of a controller with a plant: wires between ports, positions of ports, and the common step.
 
 Over a step of the midpoint rule the mean output of a passive controller is affine in its mean input, ȳ_c = a(e_c) + Z ū_c with
-Z ≥ 0. So the plant gets the constant effort −a and a damper Z: then plant and controller make the same step as one system.
+Z ≥ 0. With the constant effort −a and a damper Z on the plant, plant and controller make the same step as one system.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from phloat.system.system import System
 
 Model = System | LinearPHDAE
 
-SAMPLES = 10  # samples per period of the fastest mode that are enough
-COUPLED = 1e-12  # of the largest Z: coupling between ports that is round-off
+SAMPLES = 10  # samples per period of the fastest mode below which a warning is given
+COUPLING = 1e-12  # coupling between ports that is round-off, relative to the largest Z
 
 
 @runtime_checkable
 class LoopController(Protocol):
-    """A controller that closes the loop of a linear plant by itself."""
+    """A controller with a `loop` method of its own for linear plants."""
 
     def loop(self, plant: LinearPHDAE) -> LinearPHDAE: ...
 
 
 def joint_axis(system: System, port: str) -> Row:
-    """The free axis (angle or slide) of the joint whose port this is; raises PortError if there is not exactly one."""
+    """The free axis (angle or slide) of the joint of this port; raises PortError unless it has exactly one."""
     if port not in system.ports:
         raise PortError(unknown("port", port, system.ports))
     joint = system.joints.get(port)
@@ -51,33 +51,34 @@ def joint_axis(system: System, port: str) -> Row:
 
 
 def _one_axis(free: Sequence[Row]) -> bool:
+    """Whether the free rows are a single angle or slide."""
     return len(free) == 1 and free[0].coordinate
 
 
 def port_position(y: Any, port: str, origin: float) -> float:
-    """The position of a port: the angle or slide of a joint, or of a linear plant its origin plus the integral of its flow."""
+    """The position of a port for outputs y: the angle or slide of a joint; for a linear plant origin + the integral of the flow."""
     if isinstance(y, Outputs):
         return float(y[f"{port}.{joint_axis(y.system, port).label}"])
     return origin + float(y[port + WAY])
 
 
 def port_change(model: Model, port: str, change: float) -> float:
-    """A change of position; for an angle in space, whose turns are not counted, the shorter way."""
+    """A change of position; for an angle in space, which is known modulo 2π, the value between −π and π."""
     if isinstance(model, System) and model.plane is None and joint_axis(model, port).is_angle:
         return float(change - 2 * np.pi * np.round(change / (2 * np.pi)))
     return change
 
 
 def port_numbers(
-    what: str, given: object, check: Callable[[str, float], float] = number, ports: Iterable[str] | None = None
+    label: str, value: object, check: Callable[[str, float], float] = number, ports: Iterable[str] | None = None
 ) -> dict[str, float]:
-    """{port: number} from such a mapping, or from one number for all `ports`; `check` is `positive` or `not_negative`."""
-    if given is None:
+    """{port: number} from such a mapping, or from one number for all `ports`; `check` (number, positive …) checks each value."""
+    if value is None:
         return {}
-    if ports is not None and not isinstance(given, Mapping):
-        given = dict.fromkeys(ports, given)
-    numbers = mapping(what, given, "{port: number}").items()
-    return {str(port): check(f"{what} of {port!r}", value) for port, value in numbers}
+    if ports is not None and not isinstance(value, Mapping):
+        value = dict.fromkeys(ports, value)
+    numbers = mapping(label, value, "{port: number}").items()
+    return {str(port): check(f"{label} of {port!r}", value) for port, value in numbers}
 
 
 def warn_of_sample_time(every: float, fastest: float) -> None:
@@ -93,9 +94,9 @@ def warn_of_sample_time(every: float, fastest: float) -> None:
 
 
 class MidpointStep:
-    """E x' = A x + B m, u = C x over a step h, as matrices: (E − ½hA) x̄ = E x + ½h B m̄, ū = C x̄.
+    """The midpoint step of E x' = A x + B m, u = C x as matrices: (E − ½hA) x̄ = E x + ½h B m̄, ū = C x̄.
 
-    The first `states` of x (all by default) are a state, the others follow from them.
+    The first `states` of x (default: all) are states; the others follow from them. `impedance` is ∂ū/∂m̄.
     """
 
     def __init__(
@@ -103,46 +104,46 @@ class MidpointStep:
     ) -> None:
         n = len(E) if states is None else states
         mean = np.linalg.solve(E - 0.5 * h * A, np.hstack([E[:, :n], 0.5 * h * B]))
-        out = C @ mean
+        output = C @ mean
         self.by_state, self.by_input = mean[:n, :n], mean[:n, n:]
-        self.out_by_state, self.impedance = out[:, :n], out[:, n:]
+        self.out_by_state, self.impedance = output[:, :n], output[:, n:]
 
     @classmethod
-    def of(cls, system: LinearPHDAE, into: np.ndarray, h: float) -> MidpointStep:
-        """Of a controller with inputs u_c = T m, `into` being T, from the flows m of the plant; the impedance is Z ≥ 0."""
+    def from_system(cls, system: LinearPHDAE, T: np.ndarray, h: float) -> MidpointStep:
+        """The step of a controller with the inputs u_c = T m, m the flows of the plant; its impedance is Z ≥ 0."""
         E, A, B = (descriptor(system)[name].toarray() for name in "EAB")
-        return cls(E, A, B @ into, (B @ into).T, h, system.rows.size)
+        return cls(E, A, B @ T, (B @ T).T, h, system.rows.size)
 
     def mean(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """x̄ of the step from x under m̄."""
+        """x̄ of the step from x with the mean input m."""
         return self.by_state @ x + self.by_input @ m
 
     def after(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """x at the end of the step."""
+        """x at the end of the step with the mean input m."""
         return 2.0 * self.mean(x, m) - x
 
 
-def wiring(name: str, mine: Layout, wires: Sequence[Wire], ports: Sequence[str], plant: Layout) -> np.ndarray:
-    """T with u_c = T y, y the flows of these ports of the plant in order."""
-    used = plant.only(ports)
-    T = np.zeros((mine.size, used.size))
+def wiring(name: str, inner: Layout, wires: Sequence[Wire], ports: Sequence[str], plant: Layout) -> np.ndarray:
+    """T of u_c = T y, with y the flows of these ports of the plant, in this order."""
+    plant_ports = plant.only(ports)
+    T = np.zeros((inner.size, plant_ports.size))
     for wire in wires:
-        a, b = mine.shape(wire.controller)[0], used.shape(wire.plant)[0]
+        a, b = inner.shape(wire.controller)[0], plant_ports.shape(wire.plant)[0]
         if a != b:
             raise InputError(f"{name!r}: port {wire.controller!r} has {a} components, {wire.plant!r} has {b}")
-        T[mine[wire.controller], used[wire.plant]] += wire.gain * np.eye(a)
+        T[inner[wire.controller], plant_ports[wire.plant]] += wire.gain * np.eye(a)
     return T
 
 
 def with_dampers(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -> Model:
-    """The plant with dampers Z at these ports, for the controller of this name."""
+    """The plant with dampers Z at these ports, named after the controller; raises InputError if Z couples ports of a System."""
     for port in ports:
         if (size := model.ports.shape(port)[0]) != 1:
             raise InputError(f"port {port!r} has {size} components; a controller acts on ports of one component")
     if isinstance(model, LinearPHDAE):
         B = model.B[:, model.ports.indices(ports)]
         return replace(model, R=csr(model.R + B @ csr(0.5 * (Z + Z.T)) @ B.T))
-    if np.abs(Z - np.diag(np.diag(Z))).max(initial=0.0) > COUPLED * np.abs(Z).max(initial=0.0):
+    if np.abs(Z - np.diag(np.diag(Z))).max(initial=0.0) > COUPLING * np.abs(Z).max(initial=0.0):
         raise InputError(
             f"{name!r} couples its ports {', '.join(ports)} within a step; "
             "wire one port to each controller, or wrap it as Sampled(controller, every=…)"
@@ -156,7 +157,7 @@ def with_dampers(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -
 
 
 def with_elements(system: System, parts: Iterable[JointSpring | JointDamper]) -> System:
-    """The system with springs and dampers of a controller; raises InputError for one whose name is taken."""
+    """The system with the springs and dampers of a controller; raises InputError if it has an element of the same name."""
     elements = dict(system.elements)
     for part in parts:
         if part.label in elements:

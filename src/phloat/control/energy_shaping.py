@@ -1,4 +1,4 @@
-"""Energy shaping: springs of the controller move the minimum of the energy to the target, dampers dissipate the rest.
+"""Energy shaping: springs of the controller move the minimum of the energy to the target, dampers dissipate the excess.
 
     u = u* − k (q − q*) − c q̇      H_d = H + ½ k (q − q*)² − u*·(q − q*)
 
@@ -28,7 +28,7 @@ from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.terms import terms
 
-MINIMUM = -1e-6  # of the stiffness of springs and bodies: curvature that `equilibrium` accepts as stable
+MINIMUM = -1e-6  # smallest curvature of a minimum, as in `equilibrium`, relative to the stiffness of springs and bodies
 
 
 @one_thread()
@@ -43,48 +43,48 @@ def energy_shaping(
 ) -> PassiveController:
     """A passive controller that moves the joints to their targets, for flexible links and under gravity.
 
-    `near` is a state that selects the assembly of the mechanism, if the joints alone do not. Raises InputError if the stiffness is
-    too small for the target to be a minimum of the energy.
+    `target` is {joint: angle or slide}. `near` is a state that selects the assembly of the mechanism if the targets do not. Raises
+    InputError if the stiffness is too small for the target to be a minimum of the energy.
     """
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is not a System; on a linear plant use passive_pid(…) at its ports")
-    wanted = port_numbers("target", target)
-    if not wanted:
+    targets = port_numbers("target", target)
+    if not targets:
         raise InputError("there is no target; give {joint: position}")
-    rows = {joint: joint_axis(system, joint) for joint in wanted}
-    k = port_numbers("stiffness", stiffness, positive, wanted)
-    c = port_numbers("damping", damping, not_negative, wanted)
-    for what, given in (("stiffness", k), ("damping", c)):
-        if given.keys() != wanted.keys():
-            raise InputError(f"{what} is given for {list(given)}, not for {list(wanted)}")
-    there = place(system, {f"{j}.{rows[j].label}": x for j, x in wanted.items()}, near=near)
-    held = lock(system, *wanted)
-    still = equilibrium(held, there)
-    effort = reactions(held, still)
+    rows = {joint: joint_axis(system, joint) for joint in targets}
+    k = port_numbers("stiffness", stiffness, positive, targets)
+    c = port_numbers("damping", damping, not_negative, targets)
+    for label, values in (("stiffness", k), ("damping", c)):
+        if values.keys() != targets.keys():
+            raise InputError(f"{label} is given for {list(values)}, not for {list(targets)}")
+    initial = place(system, {f"{j}.{rows[j].label}": x for j, x in targets.items()}, near=near)
+    locked = lock(system, *targets)
+    balanced = equilibrium(locked, initial)
+    effort = reactions(locked, balanced)
     parts = [
-        passive_pid(j, stiffness=k[j], damping=c[j], target=wanted[j], origin=wanted[j], name=f"{j}.{name}")
-        for j in wanted
+        passive_pid(j, stiffness=k[j], damping=c[j], target=targets[j], origin=targets[j], name=f"{j}.{name}")
+        for j in targets
     ]
-    bias = {j: float(effort[j][-1]) for j in wanted}  # the locked axis is the last row of a joint
+    bias = {j: float(effort[j][-1]) for j in targets}  # the locked axis is the last row of a joint
     out = replace(combine_controllers(*parts, name=name), bias=bias)
-    _require_minimum(closed_loop(system, out), still, k)
+    _require_minimum(closed_loop(system, out), balanced, k)
     return out
 
 
-def _require_minimum(loop: System, still: State, springs: Mapping[str, float]) -> None:
-    """Raises InputError if the curvature of H_d at the target, relative to bodies and mass, is negative on a free motion."""
-    task = statics(loop, still, np.zeros(loop.ports.size))
-    here = balance_point(task, task.start)
-    B = terms(loop, still).B[task.where]
-    pulled = sum(k * np.abs(B[:, loop.ports[joint]].toarray()[:, 0]) ** 2 for joint, k in springs.items())
-    rate = float((pulled / task.mass.diagonal())[task.rigid].max())  # a squared frequency of the springs
+def _require_minimum(loop: System, balanced: State, springs: Mapping[str, float]) -> None:
+    """Raises InputError if H_d has no minimum at the target: its curvature, relative to bodies and mass, is negative."""
+    task = statics(loop, balanced, np.zeros(loop.ports.size))
+    at_target = balance_point(task, task.start)
+    B = terms(loop, balanced).B[task.where]
+    spring_forces = sum(k * np.abs(B[:, loop.ports[joint]].toarray()[:, 0]) ** 2 for joint, k in springs.items())
+    rate = float((spring_forces / task.mass.diagonal())[task.rigid].max())  # a squared frequency of the springs
     W = task.soft + (rate - task.rate) * task.mass
     S = sp.diags_array(1.0 / np.sqrt(W.diagonal()))
-    Z = null_space(csr(here.at.G @ S))
-    own, weight = ((Z.T @ (S @ matrix @ S) @ Z).toarray() for matrix in (task.stiffness(task.start, here.lam), W))
-    least = float(la.eigh(own + own.T, 2 * weight, eigvals_only=True, subset_by_index=[0, 0])[0])
-    if least < MINIMUM:
+    Z = null_space(csr(at_target.at.G @ S))
+    K, M = ((Z.T @ (S @ matrix @ S) @ Z).toarray() for matrix in (task.stiffness(task.start, at_target.lam), W))
+    lowest = float(la.eigh(K + K.T, 2 * M, eigvals_only=True, subset_by_index=[0, 0])[0])
+    if lowest < MINIMUM:
         raise InputError(
-            f"the target is not a minimum of the shaped energy (its curvature is {least:.2g} of that of springs and bodies): the "
+            f"the target is not a minimum of the shaped energy (its curvature is {lowest:.2g} of that of springs and bodies): the "
             "loads are stronger than the springs; use more stiffness"
         )

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout, Shape
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError, optional_package
-from phloat.linear.form.passive import Given, PortSizes, from_state_space
+from phloat.linear.form.passive import PortSizes, Values, from_state_space
 from phloat.linear.form.phdae import Field, LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 
@@ -36,9 +36,9 @@ LAYOUTS = ("rows", "ports", "multipliers")
 
 
 def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
-    """The system as a `control.StateSpace` of dense matrices, without joints.
+    """The system as a `control.StateSpace` with dense matrices; joints are eliminated.
 
-    Inputs are called "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … for ports with several components); a dot in a name
+    Inputs are named "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … for ports with several components); a dot in a name
     becomes "_", as python-control does not allow it. The states are energy coordinates, H = ½ xᵀx, so that A + Aᵀ ≤ 0 and C = Bᵀ;
     the rows are e = T x with `state_space(system).T`.
     """
@@ -50,12 +50,12 @@ def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
     return control.ss(plant.A, plant.B, plant.C, plant.D, inputs=inputs, outputs=outputs, name=name)
 
 
-def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Given | None = None) -> LinearPHDAE:
+def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Values | None = None) -> LinearPHDAE:
     """A passive system or controller of python-control as a `LinearPHDAE`; raises InputError if it is not passive.
 
-    Ports are named by the signals: "elbow_effort" with "elbow_flow" are the port "elbow", others are named as the input; `ports`
-    gives other names, {name: number of components}. The energy is computed if it is not given: H = ½ xᵀ energy x. A transfer
-    function is realised first.
+    Ports are named after the signals: "elbow_effort" with "elbow_flow" is the port "elbow", others have the name of the input;
+    `ports` gives other names, {name: number of components}. `energy` is the matrix of H = ½ xᵀ energy x, by default computed. A
+    transfer function is converted to a state space first.
     """
     control = _package()
     if isinstance(system, control.TransferFunction):
@@ -69,19 +69,21 @@ def from_control(system: StateSpace, *, ports: PortSizes = None, energy: Given |
 
 
 def _without_dots(names: Iterable[str]) -> list[str]:
-    out: dict[str, str] = {}
+    """The names with "_" for dots; raises InputError if two become equal."""
+    originals: dict[str, str] = {}
     for name in names:
         plain = name.replace(".", "_")
-        if plain in out:
+        if plain in originals:
             raise InputError(
-                f"signals {out[plain]!r} and {name!r} are both {plain!r} without dots, which python-control does not allow; "
-                "keep one of the ports with with_ports(…)"
+                f"signals {originals[plain]!r} and {name!r} are both {plain!r} without dots, which python-control does not "
+                "allow; keep one of the ports with with_ports(…)"
             )
-        out[plain] = name
-    return list(out)
+        originals[plain] = name
+    return list(originals)
 
 
 def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
+    """{port: number of components} from the names of signals."""
     ports: dict[str, int] = {}
     for u, y in zip(inputs, outputs, strict=False):
         pair = SIGNAL.match(u), SIGNAL.match(y)
@@ -91,13 +93,14 @@ def _ports_of(inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, int]:
 
 
 def _package() -> Any:
+    """The module python-control; raises InputError if it is not installed."""
     with optional_package("python-control", "control"):
         import control
     return control
 
 
 def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
-    """The system as a `scipy.signal.StateSpace`, without joints, with H = ½ xᵀx.
+    """The system as a `scipy.signal.StateSpace` with H = ½ xᵀx; joints are eliminated.
 
     Inputs and outputs are in the order of `system.ports`; `state_space(system)` has their names and the map to the rows,
     `descriptor(system)` is the sparse form with E and λ.
@@ -108,7 +111,7 @@ def to_scipy(system: LinearPHDAE) -> signal.StateSpace:
     return signal.StateSpace(plant.A, plant.B, plant.C, plant.D)
 
 
-def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Given | None = None) -> LinearPHDAE:
+def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Values | None = None) -> LinearPHDAE:
     """A passive continuous system of SciPy as a `LinearPHDAE`, like `from_control`."""
     import scipy.signal as signal
 
@@ -121,7 +124,7 @@ def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Given | N
 
 
 def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
-    """Writes the system to a .mat file: matrices, names, the split and the fields, with all digits."""
+    """Writes the system to a .mat file: matrices, names, the split and the fields, in double precision."""
     linear_only(system)
     file = Path(path)
     if file.suffix != ".mat":
@@ -136,41 +139,42 @@ def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
         "motion": _cells(sp.csc_matrix(field.motion) for field in fields),
     }
     try:
-        with open(file, "wb") as out:
-            scipy.io.savemat(out, values, do_compression=True)
+        with open(file, "wb") as stream:
+            scipy.io.savemat(stream, values, do_compression=True)
     except OSError as error:
         raise InputError(f"{str(file)!r} cannot be written: {error.strerror}; use an existing folder") from error
 
 
 def from_matlab(path: str | Path) -> LinearPHDAE:
-    """The system in a .mat file: one of `to_matlab`, with all digits, or any with matrices E, J and B.
+    """The system in a .mat file of `to_matlab`, exactly as written, or in any with matrices E, J and B.
 
     R, G and B_lam are zero by default; rows and ports without names are "x" and "u".
     """
     file = Path(path)
-    there = _read(file)
-    missing = [name for name in ("E", "J", "B") if name not in there]
+    contents = _read(file)
+    missing = [name for name in ("E", "J", "B") if name not in contents]
     if missing:
-        names = ", ".join(name for name in there if not name.startswith("__"))
+        names = ", ".join(name for name in contents if not name.startswith("__"))
         raise InputError(f"{str(file)!r} has no {' and no '.join(missing)}; there are: {names or 'none'}")
-    if "phloat_version" in there and (version := int(there["phloat_version"].item())) > VERSION:
+    if "phloat_version" in contents and (version := int(contents["phloat_version"].item())) > VERSION:
         raise InputError(f"{str(file)!r} has version {version}; this phloat reads up to {VERSION}: use a newer one")
-    given = {name: _matrix(file, name, there[name]) for name in MATRICES if name in there}
-    joints = given["G"].shape[0] if "G" in given else 0
+    matrices = {name: _matrix(file, name, contents[name]) for name in MATRICES if name in contents}
+    joints = matrices["G"].shape[0] if "G" in matrices else 0
     return LinearPHDAE(
-        **given,
-        rows=_layout(there.get("rows"), "row", "x", given["E"].shape[0]),
-        ports=_layout(there.get("ports"), "port", "u", given["B"].shape[1]),
-        multipliers=_layout(there.get("multipliers"), "multiplier", "joint", joints),
-        split=int(there["split"].item()) if "split" in there else -1,
-        fields=_fields(there.get("fields")),
+        **matrices,
+        rows=_layout(contents.get("rows"), "row", "x", matrices["E"].shape[0]),
+        ports=_layout(contents.get("ports"), "port", "u", matrices["B"].shape[1]),
+        multipliers=_layout(contents.get("multipliers"), "multiplier", "joint", joints),
+        split=int(contents["split"].item()) if "split" in contents else -1,
+        fields=_fields(contents.get("fields")),
     )
 
 
 def _read(file: Path) -> Mapping[str, Any]:
+    """The contents of a .mat file; raises InputError if it cannot be read."""
     try:
-        with open(file, "rb") as opened:
-            return scipy.io.loadmat(opened)
+        with open(file, "rb") as stream:
+            return scipy.io.loadmat(stream)
     except OSError as error:
         raise InputError(f"{str(file)!r} cannot be read: {error.strerror or error}") from error
     except NotImplementedError:
@@ -180,6 +184,7 @@ def _read(file: Path) -> Mapping[str, Any]:
 
 
 def _struct(layout: Layout) -> dict[str, Any]:
+    """A layout as a MATLAB struct of cells."""
     return {
         "kind": layout.kind,
         "name": _cells(layout.shapes),
@@ -195,6 +200,7 @@ def _cells(values: Iterable[Any]) -> np.ndarray:
 
 
 def _layout(struct: Any, kind: str, name: str, size: int) -> Layout:
+    """The layout of a MATLAB struct; without one a single block `name` of this size."""
     if struct is None:
         return Layout({name: (size,)} if size else {}, kind)
     names = [_text(cell) for cell in _column(struct, "name")]
@@ -205,14 +211,15 @@ def _layout(struct: Any, kind: str, name: str, size: int) -> Layout:
 
 
 def _fields(struct: Any) -> dict[str, Field]:
+    """The fields of a MATLAB struct."""
     if struct is None:
         return {}
     columns = (_column(struct, part) for part in ("name", "points", "motion"))
     return {_text(name): Field(np.array(points), csr(motion)) for name, points, motion in zip(*columns, strict=True)}
 
 
-def _column(struct: Any, part: str) -> list[Any]:
-    cells = struct[part][0, 0] if part in (struct.dtype.names or ()) else np.empty((1, 0), dtype=object)
+def _column(struct: Any, name: str) -> list[Any]:
+    cells = struct[name][0, 0] if name in (struct.dtype.names or ()) else np.empty((1, 0), dtype=object)
     return list(np.ravel(cells))
 
 
@@ -221,6 +228,7 @@ def _text(cell: Any) -> str:
 
 
 def _matrix(file: Path, name: str, value: Any) -> Matrix:
+    """The value as a sparse matrix; raises InputError if it is not one of real numbers."""
     if not sp.issparse(value) and np.asarray(value).dtype.kind not in "biuf":
         raise InputError(f"{name} in {str(file)!r} is not a matrix of real numbers")
     return csr(value)

@@ -42,7 +42,7 @@ class {name}(Fmi3Slave):
         super().__init__(**kwargs)
         self.modelName, self.description, self.version = "{name}", {description!r}, "{version}"
         self.default_experiment = DefaultExperiment(start_time=0.0, step_size={dt!r})
-        self.stepper, self.start, self.begun, self.seen = opened(self.resources), 0.0, False, None
+        self.stepper, self.start, self.started, self.current = opened(self.resources), 0.0, False, None
         self.time, when = 0.0, dict(causality=Fmi3Causality.independent, variability=Fmi3Variability.continuous)
         self.register_variable(Float64("time", **when))
         for name, key, k in variables(self.stepper.inputs):
@@ -58,27 +58,27 @@ class {name}(Fmi3Slave):
     def writer(self, key, k):
         def put(value):
             self.stepper.inputs[key].flat[k] = value
-            if not self.begun:
-                self.seen = None
+            if not self.started:
+                self.current = None
         return put
 
     def outputs(self):
-        if self.seen is None:
-            if not self.begun:
+        if self.current is None:
+            if not self.started:
                 self.stepper.begin(self.start)
-            self.seen = self.stepper.outputs()
-        return self.seen
+            self.current = self.stepper.outputs()
+        return self.current
 
     def setup_experiment(self, start_time):
         self.start = self.time = start_time
 
     def exit_initialization_mode(self):
         self.stepper.begin(self.start)
-        self.begun, self.seen = True, None
+        self.started, self.current = True, None
 
     def do_step(self, current_time, step_size):
         self.stepper.advance(current_time, step_size)
-        self.time, self.seen = current_time + step_size, None
+        self.time, self.current = current_time + step_size, None
         return True
 
     def to_xml(self, *options):
@@ -98,12 +98,12 @@ def to_fmu(
     outputs: Sequence[str] = (),
     name: str | None = None,
 ) -> Path:
-    """Writes an FMU for FMI 3 co-simulation: the system from a state on, by midpoint steps of dt, like `simulate`.
+    """Writes an FMU for FMI 3 co-simulation of a system from an initial state, by midpoint steps of dt as in `simulate`.
 
     Inputs are "elbow.effort" ("tip.effort[0]" … for several components; "motor.flow" for a driven joint), constant in a
     communication step. Outputs are "elbow.flow" and joint coordinates, "elbow.angle"; for a linear system "elbow.flow" and its
-    integral "elbow.way"; for a driven joint "motor.effort", that of the last step. `inputs` are the ports to open (by default axes
-    of joints, drives, forces and torques; all ports of a linear system), `outputs` more quantities, "rod.theta".
+    integral "elbow.way"; for a driven joint "motor.effort", that of the last step. `inputs` are the ports to open (default: axes of
+    joints, drives, forces and torques; all ports of a linear system), `outputs` additional quantities, such as "rod.theta".
 
     The FMU needs a Python with phloat where it is run (of the same version for a `System`).
     """
@@ -114,38 +114,38 @@ def to_fmu(
         raise InputError(f"{str(file)!r} does not end in .fmu")
     if not file.parent.is_dir():
         raise InputError(f"the folder {str(file.parent)!r} does not exist; make it first")
-    called = _identifier(file.stem if name is None else name)
+    module_name = _identifier(file.stem if name is None else name)
     if isinstance(system, System) and not isinstance(state, State):
         raise InputError("give state=, the initial state: place(system, …) makes one")
-    ready = stepper(system, state, dt, inputs=inputs, outputs=outputs)
-    if not ready.inputs and not ready.outputs():
+    model = stepper(system, state, dt, inputs=inputs, outputs=outputs)
+    if not model.inputs and not model.outputs():
         raise InputError("the FMU would have no inputs and no outputs; name some with inputs= or outputs=")
     with tempfile.TemporaryDirectory() as folder:
         # a unique name of the module: an FMU called json must not replace the module json
-        script, task = Path(folder, f"{called}_{uuid.uuid4().hex}.py"), Path(folder, "task.json")
-        text = SLAVE.format(name=called, version=__version__, description=repr(system), dt=float(dt))
+        script, task = Path(folder, f"{module_name}_{uuid.uuid4().hex}.py"), Path(folder, "task.json")
+        text = SLAVE.format(name=module_name, version=__version__, description=repr(system), dt=float(dt))
         script.write_text(text, encoding="utf-8")
         options = {"inputs": None if inputs is None else list(inputs), "outputs": list(outputs)}
         task.write_text(json.dumps({"dt": float(dt), **options, "phloat": __version__}), encoding="utf-8")
-        files = [task, *_written(system, state, Path(folder))]
-        built = FmuBuilder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
+        files = [task, *_write_system(system, state, Path(folder))]
+        package = FmuBuilder.build_FMU(script, dest=Path(folder, "fmu"), project_files=files)
         try:
-            file.write_bytes(built.read_bytes())
+            file.write_bytes(package.read_bytes())
         except OSError as error:
             raise InputError(f"{str(file)!r} cannot be written: {error.strerror}") from error
     return file
 
 
 def opened(folder: str | Path) -> SystemStepper | LinearStepper:
-    """The system in the resources of an FMU, ready to be advanced. FMUs call this function."""
-    here = Path(folder)
-    task = json.loads((here / "task.json").read_text(encoding="utf-8"))
+    """The stepper of the system in the resources folder of an FMU. FMUs call this function."""
+    resources = Path(folder)
+    task = json.loads((resources / "task.json").read_text(encoding="utf-8"))
     options = {name: task[name] for name in ("inputs", "outputs")}
-    if (here / "system.mat").exists():
-        start = np.load(here / "start.npy", allow_pickle=False)
-        return stepper(from_matlab(here / "system.mat"), start, task["dt"], **options)
+    if (resources / "system.mat").exists():
+        start = np.load(resources / "start.npy", allow_pickle=False)
+        return stepper(from_matlab(resources / "system.mat"), start, task["dt"], **options)
     try:
-        system, state = pickle.loads((here / "system.pickle").read_bytes())
+        system, state = pickle.loads((resources / "system.pickle").read_bytes())
     except (AttributeError, ImportError, TypeError) as error:
         raise InputError(
             f"the system was written by phloat {task['phloat']} and cannot be read by {__version__} ({error}); make the FMU again"
@@ -154,14 +154,14 @@ def opened(folder: str | Path) -> SystemStepper | LinearStepper:
 
 
 def variables(values: Mapping[str, np.ndarray]) -> list[tuple[str, str, int]]:
-    """The scalars of blocks: the name of each, its block and its index there. FMUs call this function."""
+    """For each scalar variable its name, the name of its array and its index in it. FMUs call this function."""
     return [(name, key, k) for key, block in values.items() for k, name in enumerate(numbered(key, np.size(block)))]
 
 
-def _written(
+def _write_system(
     system: System | LinearPHDAE, state: State | Mapping[str, object] | np.ndarray | None, folder: Path
 ) -> list[Path]:
-    """Writes the system and its start to files: open formats for a linear system, a pickle for others."""
+    """Writes the system and its initial state to files, and returns them: .mat and .npy for a linear system, otherwise a pickle."""
     if isinstance(system, LinearPHDAE):
         assert not isinstance(state, State)
         to_matlab(system, folder / "system.mat")
@@ -177,23 +177,24 @@ def _written(
 
 
 def _identifier(name: object) -> str:
+    """Returns the name; raises InputError if it is not an ASCII identifier."""
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise InputError(f"{name!r} cannot name an FMU: letters, digits and _ only, and no digit first; give name=…")
     return name
 
 
 class ExternalStepper:
-    """A system that another program moves: `begin`, then `inputs` are set before each `advance`; `outputs()` are those reached.
+    """A system that another program advances: `begin`, then set `inputs` and call `advance`; `outputs()` are the current ones.
 
-    The steps are those of `simulate` with the same constant inputs and dt, number for number. An interval that is no multiple of
-    dt is divided into equal steps that are a little shorter. `begin` makes velocities agree with the inputs.
+    The steps are exactly those of `simulate` with the same constant inputs and dt. An interval that is not a multiple of dt is
+    divided into equal steps that are a little shorter. `begin` makes velocities consistent with the inputs.
 
-    "elbow.effort" is an input and "elbow.flow" an output; for a driven joint the flow is the input, and "motor.effort" is the
-    effort that it needed in the last step.
+    "elbow.effort" is an input and "elbow.flow" an output; for a driven joint the flow is the input, and the output "motor.effort"
+    is the effort of the last step.
     """
 
     def __init__(self, layout: Layout, dt: float, ports: Iterable[str], driven: Iterable[str], outputs: Sequence[str]):
-        self.dt, self.ports, self.driven, self.more = positive("dt", dt), tuple(ports), set(driven), tuple(outputs)
+        self.dt, self.ports, self.driven, self.extra = positive("dt", dt), tuple(ports), set(driven), tuple(outputs)
         if len(set(self.ports)) < len(self.ports):
             raise InputError(f"a port is repeated in {self.ports}")
         self.inputs = {self._input(p): np.zeros(layout.shape(p)) for p in self.ports}
@@ -216,9 +217,9 @@ class SystemStepper(ExternalStepper):
         require_closed(system, self.state)
         self.runner: KernelRun | None = None
         self.angles = tuple(joint_coordinates(system, self.state))
-        known = Outputs(system, self.state)
-        for name in self.more:
-            known[name]  # raises PortError for an unknown name
+        available = Outputs(system, self.state)
+        for name in self.extra:
+            available[name]  # raises PortError for an unknown name
 
     def begin(self, t: float) -> None:
         u = Inputs(self.system, {p: self.inputs[self._input(p)].copy() for p in self.ports})
@@ -244,7 +245,7 @@ class SystemStepper(ExternalStepper):
                 lam = packed.w[packed.model.where[LAM] :][: len(lam)]
             effort = joint_rows(self.system, y.state, in_velocities(self.system))[1].T @ lam
             out |= {f"{p}.effort": effort[self.system.ports[p]] for p in driven}
-        return out | {name: np.ravel(y[name]) for name in (*self.angles, *self.more)}
+        return out | {name: np.ravel(y[name]) for name in (*self.angles, *self.extra)}
 
 
 class LinearStepper(ExternalStepper):
@@ -255,7 +256,7 @@ class LinearStepper(ExternalStepper):
     ) -> None:
         super().__init__(system.ports, dt, system.ports if inputs is None else inputs, system.driven(), outputs)
         self.system = system
-        system.rows.indices(self.more)  # raises PortError for an unknown name
+        system.rows.indices(self.extra)  # raises PortError for an unknown name
         self.e = self.start = start
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
         self.solver: MidpointSolver | None = None
@@ -278,14 +279,15 @@ class LinearStepper(ExternalStepper):
         flow, effort = self.system.B.T @ self.e, self.system.B_lam.T @ self.lam
         out: dict[str, np.ndarray] = {}
         for port in self.ports:
-            where = self.system.ports[port]
+            columns = self.system.ports[port]
             if port in self.driven:
-                out[f"{port}.effort"] = (flow + effort)[where]
+                out[f"{port}.effort"] = (flow + effort)[columns]
             else:
-                out |= {f"{port}.flow": flow[where], f"{port}.way": self.way[where]}
-        return out | {name: self.e[self.system.rows[name]] for name in self.more}
+                out |= {f"{port}.flow": flow[columns], f"{port}.way": self.way[columns]}
+        return out | {name: self.e[self.system.rows[name]] for name in self.extra}
 
     def _u(self) -> np.ndarray:
+        """The inputs as a vector over all ports."""
         u = np.zeros(self.system.ports.size)
         for port in self.ports:
             u[self.system.ports[port]] = self.inputs[self._input(port)]
@@ -300,7 +302,7 @@ def stepper(
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] = (),
 ) -> SystemStepper | LinearStepper:
-    """A system from a state on, to be advanced by another program."""
+    """A stepper for a system and its initial state, which another program advances."""
     if not isinstance(system, LinearPHDAE):
         return SystemStepper(system, fits(system, state), dt, inputs, outputs)
     if isinstance(state, State):
@@ -309,7 +311,7 @@ def stepper(
 
 
 def nodes(t: float, length: float, dt: float) -> np.ndarray:
-    """The ends of the steps of an interval: steps of dt, or a little shorter if dt does not divide it."""
+    """The times of the steps of an interval, its ends included: steps of dt, or a little shorter if dt does not divide it."""
     interval = positive("the length of time", length)
     steps = max(1, int(np.ceil(interval / dt * (1 - 1e-9))))
     return t + interval / steps * np.arange(steps + 1)

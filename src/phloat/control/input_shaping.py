@@ -1,6 +1,6 @@
-"""Input shaping: commands are convolved with impulses so that they leave no vibration of some modes.
+"""Input shaping: a command is convolved with impulses so that it leaves no vibration of chosen modes.
 
-zero vibration (Singer, Seering 1990):  A = (1, K)/(1 + K) at t = 0, π/ω_d,   K = exp(−ζπ/√(1−ζ²))
+Zero vibration (Singer, Seering 1990):  A = (1, K)/(1 + K) at t = 0, π/ω_d,   K = exp(−ζπ/√(1−ζ²))
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ Command = Callable[[float], object]
 
 
 def shaper_impulses(modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> tuple[np.ndarray, np.ndarray]:
-    """Times and amplitudes (with the sum 1) of impulses that leave no vibration of these modes.
+    """Times (s) and amplitudes, with the sum 1, of impulses that leave no vibration of these modes.
 
-    A mode is ω (rad/s), a pair (ω, damping ratio) or a pole. "ZVD" and "ZVDD" are less sensitive to errors of the frequencies.
+    A mode is ω (rad/s), a pair (ω, damping ratio) or a pole. "ZVD" and "ZVDD" take longer and are less sensitive to errors of the
+    frequencies.
     """
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r}; there are: {', '.join(KINDS)}")
-    times, sizes = np.zeros(1), np.ones(1)
+    times, amplitudes = np.zeros(1), np.ones(1)
     for omega, zeta in _frequencies(modes):
         root = np.sqrt(1.0 - zeta**2)
-        K, half = np.exp(-zeta * np.pi / root), np.pi / (omega * root)
+        K, half_period = np.exp(-zeta * np.pi / root), np.pi / (omega * root)
         weights = np.array([c * K**k for k, c in enumerate(KINDS[kind])])
-        later = half * np.arange(len(weights))
-        times = (times[:, None] + later).ravel()
-        sizes = (sizes[:, None] * weights / weights.sum()).ravel()
+        delays = half_period * np.arange(len(weights))
+        times = (times[:, None] + delays).ravel()
+        amplitudes = (amplitudes[:, None] * weights / weights.sum()).ravel()
     order = np.argsort(times, kind="stable")
-    return times[order], sizes[order]
+    return times[order], amplitudes[order]
 
 
 def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: str = "ZV") -> Command:
-    """Σ A_i command(t − t_i): a slightly longer command that leaves no vibration of these modes at its end.
+    """The shaped command Σ A_i command(t − t_i), which takes longer and leaves no vibration of these modes at its end.
 
-    A piecewise command gives a piecewise one. A function is also called for times before the start of a run.
+    A piecewise command gives a piecewise one. A function is also called at times before the start of a run.
     """
     times, sizes = shaper_impulses(modes, kind)
     if not callable(command):
@@ -59,13 +60,13 @@ def shape_input(command: Command, modes: Mode | Iterable[Mode] | Modes, kind: st
 
 
 def _frequencies(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, float]]:
-    """(ω, ζ) of each mode, ω undamped."""
-    given: Any = modes.poles[modes.rigid :] if isinstance(modes, Modes) else modes
-    if _is_pair(given) or np.ndim(np.asarray(given, dtype=object)) == 0:
-        given = [given]
-    if not len(given):
+    """The undamped frequency ω (rad/s) and the damping ratio ζ of each mode."""
+    items: Any = modes.poles[modes.rigid :] if isinstance(modes, Modes) else modes
+    if _is_pair(items) or np.ndim(np.asarray(items, dtype=object)) == 0:
+        items = [items]
+    if not len(items):
         raise InputError("there is no mode to shape for; give its frequency in rad/s")
-    return [_frequency(mode) for mode in given]
+    return [_frequency(mode) for mode in items]
 
 
 def _is_pair(mode: object) -> bool:
@@ -73,6 +74,7 @@ def _is_pair(mode: object) -> bool:
 
 
 def _frequency(mode: Any) -> tuple[float, float]:
+    """ω and ζ of one mode; raises InputError unless ω > 0 and 0 ≤ ζ < 1."""
     if _is_pair(mode):
         omega, zeta = positive("a frequency to shape for", mode[0]), number("a damping ratio", mode[1])
     elif np.iscomplexobj(mode) and np.imag(mode) != 0.0:

@@ -23,14 +23,14 @@ from phloat.errors import AccuracyError, InputError, finite, not_negative, posit
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import StateSpace, state_space
 
-SOLVED = 1e-6  # relative residual of a Riccati equation that is accepted
+RICCATI_TOLERANCE = 1e-6  # accepted relative residual of a Riccati equation
 
 
 @dataclass(frozen=True, eq=False)
 class DesignModel:
-    """ẋ = A x + B u with x = (energy coordinates z | positions q of some ports), rates y = C_y x, q̇ = y.
+    """ẋ = A x + B u with x = (energy coordinates z | positions q of the ports `positions`), rates y = C_y x, q̇ = y.
 
-    H = ½ |z|²; e = T z in the rows of the plant.
+    H = ½ |z|², and e = T z are the rows of the plant.
     """
 
     plant: LinearPHDAE
@@ -69,14 +69,14 @@ class DesignModel:
         return np.diag((np.arange(len(self.A)) < self.size).astype(float))
 
     def inputs(self, ports: Iterable[str]) -> np.ndarray:
-        """Columns of B."""
+        """The columns of B of these ports."""
         return self.B[:, self.plant.ports.indices(ports)]
 
     def measured(self, rates: Iterable[str], positions: Iterable[str]) -> np.ndarray:
-        """C with C x the flows of some ports, then the positions of some."""
+        """C with C x = (flows of the ports `rates`, positions of the ports `positions`)."""
         C = self.space.C[self.plant.ports.indices(rates)]
-        places = np.eye(len(self.A))[[self.size + self.positions.index(port) for port in positions]]
-        return np.vstack([np.hstack([C, np.zeros((len(C), len(self.positions)))]), places])
+        position_rows = np.eye(len(self.A))[[self.size + self.positions.index(port) for port in positions]]
+        return np.vstack([np.hstack([C, np.zeros((len(C), len(self.positions)))]), position_rows])
 
     @cached_property
     def fastest(self) -> float:
@@ -86,7 +86,10 @@ class DesignModel:
     def loop(
         self, X: np.ndarray, A: np.ndarray, B: np.ndarray, R: np.ndarray, ports: Iterable[str], **states: int
     ) -> LinearPHDAE:
-        """ẋ = A x + B u with the energy ½ xᵀX x, the dissipation R and the states of a controller after those of the plant."""
+        """ẋ = A x + B u as a port-Hamiltonian system with the energy ½ xᵀX x and the dissipation R.
+
+        `states` {name: number} are those of the controller, which follow those of the plant.
+        """
         flow, n, p = X @ A, self.size, len(self.positions)
         T = np.hstack([self.space.T, np.zeros((len(self.space.T), len(A) - n))])
         return LinearPHDAE(
@@ -100,42 +103,45 @@ class DesignModel:
         )
 
 
-def _in_order(plant: LinearPHDAE, ports: Iterable[str]) -> tuple[str, ...]:
-    """The ports in the order of the plant; raises PortError for one that is not there."""
+def _sorted_ports(plant: LinearPHDAE, ports: Iterable[str]) -> tuple[str, ...]:
+    """The ports in the order of the plant; raises PortError for an unknown one."""
     return tuple(sorted(set(ports), key=lambda port: plant.ports[port].start))
 
 
 def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, reached: str) -> np.ndarray:
-    """P ≥ 0 with AᵀP + P A − P B R⁻¹Bᵀ P + Q = 0 and A − B R⁻¹BᵀP stable; `reached` ends the message for a mode that is not."""
+    """P ≥ 0 with AᵀP + P A − P B R⁻¹Bᵀ P + Q = 0 and A − B R⁻¹BᵀP stable.
+
+    `reached` completes the message "the undamped mode … is not …" for a mode that is not controllable.
+    """
     try:
         P = la.solve_continuous_are(A, B, Q, R)
     except la.LinAlgError:
-        raise InputError(_unreached(A, B, reached)) from None
+        raise InputError(_uncontrollable(A, B, reached)) from None
     gain = la.solve(R, B.T @ P, assume_a="pos")
     if np.linalg.eigvals(A - B @ gain).real.max() >= 0.0:
-        raise InputError(_unreached(A, B, reached))
+        raise InputError(_uncontrollable(A, B, reached))
     terms = (A.T @ P, P @ A, -P @ B @ gain, Q)
-    if (residual := np.abs(sum(terms)).max() / max(np.abs(x).max() for x in terms)) > SOLVED:
+    if (residual := np.abs(sum(terms)).max() / max(np.abs(x).max() for x in terms)) > RICCATI_TOLERANCE:
         raise AccuracyError(f"the Riccati equation has a relative residual of {residual:.1e}; reduce the plant first")
     return np.asarray(0.5 * (P + P.T))
 
 
-def _unreached(A: np.ndarray, B: np.ndarray, reached: str) -> str:
-    """The message for an undamped mode that B does not move (Popov, Belevitch, Hautus)."""
+def _uncontrollable(A: np.ndarray, B: np.ndarray, reached: str) -> str:
+    """The message for an undamped mode that is not controllable by B (test of Popov, Belevitch and Hautus)."""
     values = np.linalg.eigvals(A)
     highest = max(np.abs(values).max(), 1e-300)
     B = B * (np.abs(A).max() / max(np.abs(B).max(), 1e-300))
     undamped = [x for x in values if x.imag >= 0.0 and x.real > -1e-9 * highest]
-    reach = [(float(la.svdvals(np.hstack([A - x * np.eye(len(A)), B]))[-1]), abs(x)) for x in undamped]
-    if not reach:
+    reached_by = [(float(la.svdvals(np.hstack([A - x * np.eye(len(A)), B]))[-1]), abs(x)) for x in undamped]
+    if not reached_by:
         return f"no stable loop was found; {reached} may be too weak, or the weights too different"
-    omega = min(reach)[1] if min(reach)[1] > 1e-9 * highest else 0.0
+    omega = min(reached_by)[1] if min(reached_by)[1] > 1e-9 * highest else 0.0
     return f"the undamped mode at {omega:.6g} rad/s is not {reached}; add a port that moves with it, or damp it"
 
 
 @dataclass(frozen=True, eq=False)
 class Regulator:
-    """u = −K x on `ports` of the plant of `design`; P, Q, R as in its cost."""
+    """State feedback u = −K x at `ports` of the plant of `design`, with its cost ∫ xᵀQ x + uᵀR u dt = xᵀP x."""
 
     design: DesignModel
     ports: tuple[str, ...]
@@ -146,11 +152,11 @@ class Regulator:
 
     @property
     def poles(self) -> np.ndarray:
-        """The poles of the loop, rad/s, by size."""
+        """The poles of the loop (rad/s), ascending in magnitude."""
         return sorted_poles(self.design.A - self.design.inputs(self.ports) @ self.K)
 
     def loop(self, plant: LinearPHDAE) -> LinearPHDAE:
-        """The loop of plant and state feedback: port-Hamiltonian with the energy ½ xᵀP x and the collocated output R K x."""
+        """The loop of plant and state feedback, port-Hamiltonian with the energy ½ xᵀP x and the collocated output R K x."""
         if plant is not self.design.plant:
             raise InputError("state feedback needs the plant of its design; use lqg(regulator, observer) on others")
         B = self.design.inputs(self.ports)
@@ -203,7 +209,7 @@ def lqr(
     if not (weights := port_numbers("effort", effort, positive, plant.ports)):
         raise InputError(f"effort names no port; the open ports are {', '.join(plant.ports)}")
     positions, rates = port_numbers("position", position, positive), port_numbers("rate", rate, not_negative)
-    design, ports = DesignModel(plant, _in_order(plant, positions)), _in_order(plant, weights)
+    design, ports = DesignModel(plant, _sorted_ports(plant, positions)), _sorted_ports(plant, weights)
     if Q is None:
         Q = not_negative("energy", energy) * design.energy
         for row, w in zip(design.measured(rates, positions), [*rates.values(), *positions.values()], strict=True):
@@ -219,9 +225,9 @@ def lqr(
 
 @dataclass(frozen=True, eq=False)
 class Observer:
-    """The gain L of the measured `rates` and `positions` of ports of the plant of `design`.
+    """An observer of the plant of `design` with the gain L, from measured `rates` and `positions` of ports.
 
-    `error` is the error of the estimate as a port-Hamiltonian system, of a passive observer.
+    `error` is the dynamics of the error of the estimate as a port-Hamiltonian system (passive observers only).
     """
 
     design: DesignModel
@@ -232,12 +238,12 @@ class Observer:
 
     @cached_property
     def C(self) -> np.ndarray:
-        """m = C x."""
+        """C of the measurements m = C x."""
         return self.design.measured(self.rates, self.positions)
 
     @property
     def poles(self) -> np.ndarray:
-        """The poles of the error, rad/s, by size."""
+        """The poles of the error of the estimate (rad/s), ascending in magnitude."""
         return sorted_poles(self.design.A - self.L @ self.C)
 
 
@@ -255,7 +261,7 @@ def kalman(
     `disturbance` is the intensity of white efforts at all ports, or at the named ones; `energy` that of noise in every energy
     coordinate, for errors of the model.
     """
-    observer, V = _measured(plant, rate, position)
+    observer, V = _observer_without_gain(plant, rate, position)
     design = observer.design
     W = not_negative("energy", energy) * design.energy
     for port, intensity in port_numbers("disturbance", disturbance, not_negative, plant.ports).items():
@@ -270,30 +276,30 @@ def kalman(
 def passive_observer(
     plant: LinearPHDAE, *, rate: Mapping[str, float], position: Mapping[str, float] | None = None
 ) -> Observer:
-    """A copy of the plant that dampers (`rate`) and springs (`position`) at the ports couple to the measured one.
+    """An observer that is a copy of the plant, coupled to its measurements by dampers (`rate`) and springs (`position`) at ports.
 
     The error of the estimate is a passive system, `error`: the plant with these dampers and springs. It decays for all gains and
-    every plant, unless an undamped mode is at rest at all of these ports.
+    every plant, unless an undamped mode does not move any of these ports.
     """
-    observer, gains = _measured(plant, rate, position)
-    seen = [*observer.rates, *observer.positions]
+    observer, gains = _observer_without_gain(plant, rate, position)
+    measured = [*observer.rates, *observer.positions]
     parts = [
         passive_pid(p, damping=rate.get(p, 0.0), stiffness=(position or {}).get(p, 0.0), name=f"{p}.observer")
-        for p in _in_order(plant, seen)
+        for p in _sorted_ports(plant, measured)
     ]
-    observer = replace(observer, L=observer.design.inputs(seen) * gains, error=closed_loop(plant, *parts))
+    observer = replace(observer, L=observer.design.inputs(measured) * gains, error=closed_loop(plant, *parts))
     if (slowest := observer.poles.real.max()) >= -1e-12 * max(observer.design.fastest, 1.0):
         raise InputError(f"the error does not decay: a pole at {slowest:.3g} 1/s; measure elsewhere, or damp the plant")
     return observer
 
 
-def _measured(
+def _observer_without_gain(
     plant: LinearPHDAE, rate: Mapping[str, float] | None, position: Mapping[str, float] | None
 ) -> tuple[Observer, np.ndarray]:
-    """An observer without gain, and the numbers of its measurements in order."""
+    """An observer with an empty gain, and the noise intensities or gains of its measurements in their order."""
     rates, positions = port_numbers("rate noise", rate, positive), port_numbers("position noise", position, positive)
     if not rates and not positions:
         raise InputError(f"nothing is measured; give rate={{port: …}} or position=…: {', '.join(plant.ports)}")
-    design = DesignModel(plant, _in_order(plant, positions))
-    observer = Observer(design, _in_order(plant, rates), design.positions, np.zeros((len(design.A), 0)))
+    design = DesignModel(plant, _sorted_ports(plant, positions))
+    observer = Observer(design, _sorted_ports(plant, rates), design.positions, np.zeros((len(design.A), 0)))
     return observer, np.array([*(rates[p] for p in observer.rates), *(positions[p] for p in observer.positions)])

@@ -1,4 +1,4 @@
-"""Passive controllers: port-Hamiltonian systems that are wired to the ports of a plant.
+"""Passive controllers: port-Hamiltonian systems that are connected to the ports of a plant.
 
     plant  u = bias − y_c,      controller  u_c = y        ⇒      Ḣ + Ḣ_c = external power − losses of both
 
@@ -27,16 +27,16 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 from phloat.system.system import System
 
-GAINS = 400  # gains that damping_gain tries
+GAINS = 400  # number of gains along which damping_gain follows a pole
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PassiveController:
     """A port-Hamiltonian controller and its wires to a plant.
 
-    `springs` {row: (port, stiffness)} are states k (q − target) of the positions of ports; a nonlinear plant has positions, a
-    linear one starts at `origin`. `bias` is a constant effort (for a linear plant it is part of the state of linearisation).
-    `elements` are the same controller as springs and dampers of a System, if it consists of those only.
+    `springs` {row: (port, stiffness)} are the rows with the states k (q − target), q the position of the port; a nonlinear plant
+    has positions, a linear one starts at `origin`. `bias` {port: effort} is constant (for a linear plant it is part of the state of
+    linearisation). `elements` is the same controller as springs and dampers of a System, if it has no other parts.
     """
 
     name: str
@@ -47,7 +47,7 @@ class PassiveController:
     origin: Mapping[str, float] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     elements: tuple[JointSpring | JointDamper, ...] | None = None
-    made: partial[PassiveController] | None = None  # the call that made it, to make it with other numbers
+    made: partial[PassiveController] | None = None  # the call that constructs it, to repeat it with other numbers
 
     def __post_init__(self) -> None:
         linear_only(self.system)
@@ -63,15 +63,15 @@ class PassiveController:
         """The ports of the plant that it is wired to."""
         return tuple(dict.fromkeys(wire.plant for wire in self.wires))
 
-    def start(self, places: Mapping[str, float]) -> np.ndarray:
-        """Its state for these positions of the ports of the plant: springs are stretched, the other rows are zero."""
+    def start(self, positions: Mapping[str, float]) -> np.ndarray:
+        """The rows of the controller for these positions of the ports of the plant: springs are stretched, other rows are zero."""
         e = np.zeros(self.system.rows.size)
         for row, (port, stiffness) in self.springs.items():
-            e[self.system.rows[row]] = stiffness * (places.get(port, 0.0) - self.target.get(port, 0.0))
+            e[self.system.rows[row]] = stiffness * (positions.get(port, 0.0) - self.target.get(port, 0.0))
         return e
 
-    def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
-        """The plant with the dampers Z of a step, and the function that applies −a."""
+    def couple(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+        """The plant with the dampers Z of a step, and the function f(t, y) that returns the efforts −a (see `coupling`)."""
         if dt is None:
             raise InputError(
                 f"{self.name!r} makes its steps with the plant: give dt and the scheme Midpoint(), or wrap it as "
@@ -86,11 +86,14 @@ class PassiveController:
         return with_dampers(self.name, model, self.ports, run.step.impedance), function
 
     def sampled(self, model: Model, every: float) -> Callable[[float, Any, Mapping[str, float]], dict[str, float]]:
-        """f(t, y, applied efforts): the state from the motion since the last sample, the effort from the state and the rates."""
+        """The sampled controller f(t, y, mean efforts since the last sample) → efforts.
+
+        The state follows from the motion since the last sample, the efforts from the state and the rates.
+        """
         run, space = ControllerRun(self, model, every), state_space(self.system)
-        into = run.into
-        back = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever the values of massless rows
-        C, D = into.T @ space.C @ back, into.T @ space.D @ into
+        T = run.T
+        to_x = space.signs[:, None] * (self.system.E @ space.T).T  # x = TᵀE e, whatever the values of massless rows
+        C, D = T.T @ space.C @ to_x, T.T @ space.D @ T
 
         def function(t: float, y: Any, applied: Mapping[str, float]) -> dict[str, float]:
             run.advance(y)
@@ -109,32 +112,35 @@ class PassiveController:
 
 
 class ControllerRun:
-    """The state of a controller, advanced by the motion of the ports of the plant: `e`, `mean` over the last step, `way` in all."""
+    """The state of a controller in a run, advanced by the motion of the ports of the plant.
+
+    `e` are its rows, `mean` their mean over the last step, and `displacement` is that of the ports since the start.
+    """
 
     def __init__(self, controller: PassiveController, model: Model, h: float) -> None:
         self.controller, self.model, self.h = controller, model, h
-        self.into = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
-        self.step = MidpointStep.of(controller.system, self.into, h)
+        self.T = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, model.ports)
+        self.step = MidpointStep.from_system(controller.system, self.T, h)
         self.mean = self.e = np.zeros(controller.system.rows.size)
-        self.way = np.zeros(len(controller.ports))
-        self.before: np.ndarray | None = None
+        self.displacement = np.zeros(len(controller.ports))
+        self.positions: np.ndarray | None = None
 
     def advance(self, y: Any) -> None:
-        """To the outputs y of the plant."""
+        """Advances the controller to the outputs y of the plant."""
         c = self.controller
         self.advance_to(np.array([port_position(y, port, c.origin.get(port, 0.0)) for port in c.ports]))
 
-    def advance_to(self, places: np.ndarray) -> None:
-        """To these positions of the ports."""
+    def advance_to(self, positions: np.ndarray) -> None:
+        """Advances the controller by a midpoint step to these positions of the ports."""
         ports = self.controller.ports
-        if self.before is None:
-            self.e = self.controller.start(dict(zip(ports, places, strict=True)))
+        if self.positions is None:
+            self.e = self.controller.start(dict(zip(ports, positions, strict=True)))
         else:
-            pairs = zip(ports, places - self.before, strict=True)
-            moved = np.array([port_change(self.model, port, x) for port, x in pairs])
-            self.mean = self.step.mean(self.e, moved / self.h)
-            self.e, self.way = 2.0 * self.mean - self.e, self.way + moved
-        self.before = places
+            pairs = zip(ports, positions - self.positions, strict=True)
+            changes = np.array([port_change(self.model, port, x) for port, x in pairs])
+            self.mean = self.step.mean(self.e, changes / self.h)
+            self.e, self.displacement = 2.0 * self.mean - self.e, self.displacement + changes
+        self.positions = positions
 
     def efforts(self, y: np.ndarray) -> dict[str, float]:
         bias = self.controller.bias if isinstance(self.model, System) else {}
@@ -202,7 +208,7 @@ def passive_pid(
     0.3
     """
     gains = {"stiffness": stiffness, "damping": damping, "inertia": inertia}
-    k, d, m = (not_negative(f"{what} at {port!r}", gain) for what, gain in gains.items())
+    k, d, m = (not_negative(f"{label} at {port!r}", gain) for label, gain in gains.items())
     if not k + d + m:
         raise InputError(f"all gains at {port!r} are zero; give stiffness=, damping= or inertia=")
     if m and not not_negative(f"filter at {port!r}", filter):
@@ -243,16 +249,16 @@ def passive_pid(
 
 
 def combine_controllers(*controllers: PassiveController, name: str = "controllers") -> PassiveController:
-    """Several passive controllers as one."""
+    """Several passive controllers as one; raises InputError if they have different targets, origins or biases at a port."""
     for c in controllers:
         if not isinstance(c, PassiveController):
             raise InputError(f"{c!r} is no passive controller; only those can be combined")
     values: dict[str, dict[str, float]] = {"target": {}, "origin": {}, "bias": {}}
-    for what, merged in values.items():
+    for attribute, merged in values.items():
         for c in controllers:
-            for port, value in getattr(c, what).items():
-                if (other := merged.setdefault(port, value)) != value:
-                    raise InputError(f"two controllers have different {what}s at {port!r}: {other:g}, {value:g}")
+            for port, value in getattr(c, attribute).items():
+                if (first := merged.setdefault(port, value)) != value:
+                    raise InputError(f"two controllers have different {attribute}s at {port!r}: {first:g}, {value:g}")
     lists = [c.elements for c in controllers if c.elements is not None]
     return PassiveController(
         name=name,
@@ -274,9 +280,9 @@ def damping_gain(plant: LinearPHDAE, port: str, *, decay: float, omega: float) -
     if space.B.shape[1] != 1:
         raise InputError(f"port {port!r} has {space.B.shape[1]} components; use one of one component")
 
-    def nearest_pole(gain: float, to: complex) -> complex:
+    def nearest_pole(gain: float, previous: complex) -> complex:
         poles = la.eigvals(space.A - gain * space.B @ space.B.T)
-        return complex(poles[np.argmin(np.abs(poles - to))])
+        return complex(poles[np.argmin(np.abs(poles - previous))])
 
     gains = np.concatenate([[0.0], np.geomspace(1e-6, 1e4, GAINS) * omega / max(float(np.sum(space.B**2)), 1e-300)])
     pole = nearest_pole(0.0, 1j * omega)
@@ -284,16 +290,16 @@ def damping_gain(plant: LinearPHDAE, port: str, *, decay: float, omega: float) -
         raise InputError(f"the mode at {abs(pole.imag):.4g} rad/s already decays by {-pole.real:.3g} 1/s; require more")
     best = (0.0, -pole.real)
     for low, high in pairwise(gains):  # follow the pole from gain to gain
-        after = nearest_pole(high, pole)
-        if -after.real >= decay:
+        next_pole = nearest_pole(high, pole)
+        if -next_pole.real >= decay:
             for _ in range(60):
                 middle = 0.5 * (low + high)
-                found = nearest_pole(middle, pole)
-                low, high, pole = (low, middle, pole) if -found.real >= decay else (middle, high, found)
+                trial = nearest_pole(middle, pole)
+                low, high, pole = (low, middle, pole) if -trial.real >= decay else (middle, high, trial)
             return float(0.5 * (low + high))
-        if after.imag < 0.05 * omega:
+        if next_pole.imag < 0.05 * omega:
             break
-        pole, best = after, max(best, (high, -after.real), key=lambda pair: pair[1])
+        pole, best = next_pole, max(best, (high, -next_pole.real), key=lambda pair: pair[1])
     raise InputError(
         f"a damper at {port!r} gives the mode near {omega:.4g} rad/s a decay of at most {best[1]:.4g} 1/s, with the gain "
         f"{best[0]:.3g}; require less, or use a port where it moves more"

@@ -17,7 +17,7 @@ from phloat.motion.run.task import warn_if_late
 
 @runtime_checkable
 class Digital(Protocol):
-    """A controller that can be sampled."""
+    """A controller of this library that can be sampled."""
 
     ports: tuple[str, ...]
     bias: Mapping[str, float]
@@ -28,11 +28,11 @@ class Digital(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """A controller (of this library, or f(t, y)) that is sampled `every` so many seconds, with constant efforts in between.
+    """A controller (of this library, or f(t, y)) that is sampled at intervals `every` (s), with constant efforts in between.
 
-    Efforts act `delay` seconds later and are limited by `saturation`, a number or {port: number}. Steps end at samples and when
-    efforts change, so both are exact with any scheme; the equal steps of a linear system do not, and there is a warning if dt does
-    not divide the times.
+    Efforts act after a `delay` (s) and are limited by `saturation`, a number or {port: number}. Steps end at samples and when
+    efforts change, so both are exact with any scheme. The equal steps of a linear system do not; there is a warning if dt does not
+    divide these times.
     """
 
     controller: Any
@@ -50,7 +50,8 @@ class Sampled:
         elif self.saturation is not None:
             positive("saturation", self.saturation)
 
-    def begun(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+    def couple(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+        """The plant, and the function f(t, y) that samples the controller; warns if the sample time is too long."""
         if dt is not None and self.every < dt * (1 - 1e-9):
             raise InputError(f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; use a smaller dt")
         if isinstance(model, LinearPHDAE) and dt is not None:
@@ -60,50 +61,51 @@ class Sampled:
             warn_of_sample_time(self.every, self.controller.fastest(model))
         return model, _Clock(self, model, dt)
 
-    def limited(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
-        """Efforts within the saturation."""
+    def saturate(self, efforts: Mapping[str, Any]) -> dict[str, Any]:
+        """The efforts, limited by the saturation."""
         if self.saturation is None:
             return dict(efforts)
-        most = self.saturation if isinstance(self.saturation, Mapping) else dict.fromkeys(efforts, self.saturation)
-        return {p: np.clip(effort, -most[p], most[p]) if p in most else effort for p, effort in efforts.items()}
+        limits = self.saturation if isinstance(self.saturation, Mapping) else dict.fromkeys(efforts, self.saturation)
+        return {p: np.clip(effort, -limits[p], limits[p]) if p in limits else effort for p, effort in efforts.items()}
 
 
 class _Clock:
-    """The efforts that act at each step of a run, and those that are delayed."""
+    """The function f(t, y) → efforts of a sampled controller in one run, with the efforts that are still delayed."""
 
     def __init__(self, sampled: Sampled, model: Model, dt: float | None) -> None:
-        self.of, self.near = sampled, 1e-6 * (sampled.every if dt is None else dt)
+        self.sampled, self.tolerance = sampled, 1e-6 * (sampled.every if dt is None else dt)
         inner = sampled.controller
         self.library = isinstance(inner, Digital)
-        self.asked = inner.sampled(model, sampled.every) if self.library else None
+        self.function = inner.sampled(model, sampled.every) if self.library else None
         self.next = -np.inf
-        self.coming: list[tuple[float, dict[str, Any]]] = []
-        resting = {port: inner.bias.get(port, 0.0) for port in inner.ports} if self.library else {}
-        self.force: dict[str, Any] = sampled.limited(resting)
-        self.since, self.began, self.last = dict.fromkeys(self.force, 0.0), 0.0, 0.0
+        self.pending: list[tuple[float, dict[str, Any]]] = []
+        initial = {port: inner.bias.get(port, 0.0) for port in inner.ports} if self.library else {}
+        self.efforts: dict[str, Any] = sampled.saturate(initial)
+        self.integrals, self.last_sample, self.last_time = dict.fromkeys(self.efforts, 0.0), 0.0, 0.0
 
     @property
     def due(self) -> float:
         """The time of the next sample or change of efforts."""
-        return min([self.next, *(at for at, _ in self.coming[:1])])
+        return min([self.next, *(time for time, _ in self.pending[:1])])
 
     def __call__(self, t: float, y: Any) -> dict[str, Any]:
-        for port in self.since:  # ∫ of the efforts
-            self.since[port] += float(self.force[port]) * (t - self.last)
-        self.last = t
-        if t >= self.next - self.near:
-            self.next = t + self.of.every if self.next == -np.inf else self.next + self.of.every
-            self.coming.append((t + self.of.delay, self.of.limited(self._answer(t, y))))
-        while self.coming and t >= self.coming[0][0] - self.near:
-            self.force = {**self.force, **self.coming.pop(0)[1]}
-        if not self.force:  # a function whose first efforts are delayed
-            return {port: np.zeros(np.shape(value)) for port, value in self.coming[0][1].items()}
-        return dict(self.force)
+        for port in self.integrals:  # ∫ of the efforts
+            self.integrals[port] += float(self.efforts[port]) * (t - self.last_time)
+        self.last_time = t
+        if t >= self.next - self.tolerance:
+            self.next = t + self.sampled.every if self.next == -np.inf else self.next + self.sampled.every
+            self.pending.append((t + self.sampled.delay, self.sampled.saturate(self._controller_efforts(t, y))))
+        while self.pending and t >= self.pending[0][0] - self.tolerance:
+            self.efforts = {**self.efforts, **self.pending.pop(0)[1]}
+        if not self.efforts:  # the first efforts of a function are delayed
+            return {port: np.zeros(np.shape(value)) for port, value in self.pending[0][1].items()}
+        return dict(self.efforts)
 
-    def _answer(self, t: float, y: Any) -> Mapping[str, Any]:
-        if self.asked is None:
-            return require_efforts(t, self.of.controller(t, y))
-        span = t - self.began
-        applied = {port: work / span for port, work in self.since.items()} if span > 0.0 else dict(self.force)
-        self.since, self.began = dict.fromkeys(self.since, 0.0), t
-        return self.asked(t, y, applied)
+    def _controller_efforts(self, t: float, y: Any) -> Mapping[str, Any]:
+        """The efforts that the controller returns for the outputs y at t."""
+        if self.function is None:
+            return require_efforts(t, self.sampled.controller(t, y))
+        span = t - self.last_sample
+        applied = {port: work / span for port, work in self.integrals.items()} if span > 0.0 else dict(self.efforts)
+        self.integrals, self.last_sample = dict.fromkeys(self.integrals, 0.0), t
+        return self.function(t, y, applied)

@@ -18,7 +18,7 @@ from phloat.errors import InputError, whole_number
 from phloat.many.parametric_run import Parametric, ParametricRun, Start
 from phloat.many.pickling import global_names, installed
 from phloat.many.results import Ensemble
-from phloat.many.samples import Key, Samples, sampled
+from phloat.many.samples import Key, Samples, draw_samples
 from phloat.many.store import VERSION, Collector, Description, EnsembleFolder, Outcome
 from phloat.many.workers import available_cores, in_processes, in_threads, on_cluster, run_here
 from phloat.motion.inputs.inputs import Inputs
@@ -30,9 +30,9 @@ from phloat.motion.schemes.midpoint import Midpoint
 from phloat.system.state import State
 from phloat.system.system import System
 
-TRIAL = 0.5  # seconds of samples in this process before others are started
-WORTH = 4.0  # seconds of remaining samples from which on processes are started
-DOUBTFUL = 8  # failed samples after which the system is run with its own numbers
+TRIAL_SECONDS = 0.5  # of samples in this process, before others are started
+WORTHWHILE = 4.0  # seconds of remaining samples from which on other processes are started
+DOUBTFUL_FAILURES = 8  # failed samples at the beginning after which the unchanged system is run
 
 
 def ensemble(
@@ -116,7 +116,7 @@ def ensemble(
     if isinstance(keep, (list, tuple)) and all(np.ndim(x) == 0 for x in keep):
         keep = np.array(keep)
     arguments |= {"output": keep, "events": events, "t_start": t_start}
-    drawn = sampled(parameters, samples, sampling, seed)
+    drawn = draw_samples(parameters, samples, sampling, seed)
     run = ParametricRun(system, drawn.keys, start, arguments, output)
     begin, folder = time.perf_counter(), None if save is None else EnsembleFolder(Path(save))
     with nullcontext() if folder is None else folder.lock():
@@ -129,31 +129,31 @@ def ensemble(
 
 
 def _collector(run: ParametricRun, drawn: Samples, folder: EnsembleFolder | None) -> Collector:
-    """A collector with the results that a folder already has. Raises InputError if they are of another ensemble."""
+    """A collector with the results that are already in the folder; raises InputError if they are of another ensemble."""
     description = description_of(run, drawn)
     if folder is None or not folder.exists:
         return Collector(drawn.values, description, folder)
-    there = folder.description()
-    a, b = there["question"], description["question"]
+    saved = folder.description()
+    a, b = saved["question"], description["question"]
     if differing := [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]:
-        what = f"{', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same"
+        text = f"{', '.join(differing)} {'is' if len(differing) == 1 else 'are'} not the same"
         raise InputError(
-            f"{str(folder.path)!r} holds another ensemble: {what}; call it as it was, or give another folder"
+            f"{str(folder.path)!r} holds another ensemble: {text}; call it as it was, or give another folder"
         )
-    out = Collector(drawn.values, there, folder)
-    out.resume()
-    return out
+    collector = Collector(drawn.values, saved, folder)
+    collector.resume()
+    return collector
 
 
 def _run(
     run: ParametricRun, collector: Collector, workers: int | None, scheduler: Any, show: Callable[[int, int], None]
 ) -> None:
-    """Runs the missing samples; finished ones are written whatever happens."""
+    """Runs the missing samples; finished ones are written even if an exception is raised."""
     missing = collector.missing
     outcomes = _outcomes(run, collector.table, missing, workers, scheduler)
     try:
-        for some in _stop_if_all_fail(run, outcomes, len(missing)):
-            collector.take(some)
+        for batch in _stop_if_all_fail(run, outcomes, len(missing)):
+            collector.take(batch)
             show(collector.done, collector.failures)
     finally:
         outcomes.close()
@@ -162,17 +162,17 @@ def _run(
 
 
 def _stop_if_all_fail(run: ParametricRun, outcomes: Iterator[list[Outcome]], total: int) -> Iterator[list[Outcome]]:
-    """The same outcomes. Raises InputError if the first ones all fail and the system with its own numbers fails alike."""
-    held: list[Outcome] = []
-    for some in outcomes:
-        held += some
-        if all(outcome.error for outcome in held):
-            if len(held) < min(DOUBTFUL, total):
+    """Yields the outcomes; raises InputError if the first ones all fail, and the unchanged system fails with the same error."""
+    received: list[Outcome] = []
+    for batch in outcomes:
+        received += batch
+        if all(outcome.error for outcome in received):
+            if len(received) < min(DOUBTFUL_FAILURES, total):
                 continue
-            why = {outcome.error for outcome in held}
-            if len(why) == 1 and run.run_base().error in why:
-                raise InputError(f"every sample fails, and so does the system as it is: {why.pop()}")
-        yield held
+            reasons = {outcome.error for outcome in received}
+            if len(reasons) == 1 and run.run_base().error in reasons:
+                raise InputError(f"every sample fails, and so does the system as it is: {reasons.pop()}")
+        yield received
         break
     yield from outcomes
 
@@ -180,45 +180,45 @@ def _stop_if_all_fail(run: ParametricRun, outcomes: Iterator[list[Outcome]], tot
 def _outcomes(
     run: ParametricRun, table: np.ndarray, numbers: np.ndarray, workers: int | None, scheduler: Any
 ) -> Generator[list[Outcome]]:
-    """Outcomes of samples run here, in processes, in threads or on a cluster."""
+    """Yields the outcomes of samples, run in this process, in other processes, in threads or on a cluster."""
     if scheduler is not None:
         yield from on_cluster(run, table, numbers, scheduler)
         return
     count = min(available_cores() if workers is None else workers, len(numbers))
     if workers is None:
         begin = time.perf_counter()
-        taken: list[float] = []
-        for some in run_here(run, table, numbers):
-            yield some
-            taken.append(time.perf_counter() - begin - sum(taken))
-            if sum(taken) > TRIAL:
+        durations: list[float] = []
+        for batch in run_here(run, table, numbers):
+            yield batch
+            durations.append(time.perf_counter() - begin - sum(durations))
+            if sum(durations) > TRIAL_SECONDS:
                 break
-        numbers = numbers[len(taken) :]
-        if min(taken) * len(numbers) < WORTH:  # not their mean: the first one includes compiling or loading the step
+        numbers = numbers[len(durations) :]
+        if min(durations) * len(numbers) < WORTHWHILE:  # not the mean: the first one includes compiling the step
             count = 1
     if count == 1 or not len(numbers):
         yield from run_here(run, table, numbers)
         return
     try:
-        shared = in_processes(run, table, numbers, count)
+        parallel = in_processes(run, table, numbers, count)
     except InputError:  # something in it cannot be pickled
-        shared = in_threads(run, table, numbers, count)
-    yield from shared
+        parallel = in_threads(run, table, numbers, count)
+    yield from parallel
 
 
-# --- the ensemble ----------------------------------------------------------------------------------------------------
+# --- description -----------------------------------------------------------------------------------------------------
 #
-# The arguments of an ensemble as fingerprints: a sweep is resumed only with the arguments that it began with.
+# The arguments of an ensemble as fingerprints: a sweep is resumed only with the same arguments.
 
 
-DIGITS = 6  # of initial states, which iterations on two machines find slightly different
+DIGITS = 6  # of initial states, which differ slightly between machines if they come from iterations
 
 
 def description_of(run: ParametricRun, drawn: Samples) -> Description:
     """The description of an ensemble before its first sample."""
     arguments = {("keep" if name == "output" else name): value for name, value in run.arguments.items()}
     parts: dict[str, Any] = {"system": _system_parts(run.system), "parameters": (drawn.keys, drawn.values)}
-    parts |= {"start": _start(run.start), "output": run.output, **arguments}
+    parts |= {"start": _start_parts(run.start), "output": run.output, **arguments}
     plain = {name: value for name, value in arguments.items() if isinstance(value, (int, float, str))}
     return {
         "format": "phloat ensemble",
@@ -245,7 +245,8 @@ def _system_parts(system: System) -> object:
     return bodies, joints, elements, actuators, np.asarray(system.gravity), system.plane, dict(system.layout.shapes)
 
 
-def _start(start: object) -> object:
+def _start_parts(start: object) -> object:
+    """The initial state for a fingerprint, with DIGITS digits."""
     if not isinstance(start, State):
         return start
     scale = float(np.abs(start.e).max(initial=0.0)) or 1.0
@@ -254,26 +255,26 @@ def _start(start: object) -> object:
 
 # --- progress --------------------------------------------------------------------------------------------------------
 #
-# How far an ensemble is, on the terminal or in a notebook.
+# The progress of an ensemble, on the terminal or in a notebook.
 
 
-def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], None]:
-    """A progress bar, shown after a second on a terminal or in a notebook, or if it is wanted.
+def progress_display(total: int, visible: bool | None) -> Callable[[int, int], None]:
+    """A function of the numbers of finished and of failed samples that draws a progress bar.
 
-    Called with the samples done and those that failed; it goes away when all are done.
+    The bar appears after a second on a terminal or in a notebook, or always if `visible`; it is cleared when all are finished.
     """
-    drawn, first = Bar(wanted), [-1]
+    bar, initial = Bar(visible), [-1]
 
     def show(done: int, failed: int) -> None:
-        if first[0] < 0:
-            first[0] = done  # a resumed sweep has some already
+        if initial[0] < 0:
+            initial[0] = done  # of a resumed sweep some are finished already
         if done >= total:
-            drawn.clear()
-        elif drawn.due():
-            new = done - first[0]
-            left = f", {drawn.elapsed / new * (total - done):.0f} s left" if new else ""
-            lost = f", {failed} failed" if failed else ""
-            drawn.draw(done / total, f"{done} of {total} samples{lost}{left}")
+            bar.clear()
+        elif bar.due():
+            finished = done - initial[0]
+            remaining_text = f", {bar.elapsed / finished * (total - done):.0f} s left" if finished else ""
+            failed_text = f", {failed} failed" if failed else ""
+            bar.draw(done / total, f"{done} of {total} samples{failed_text}{remaining_text}")
 
     return show
 
@@ -283,7 +284,7 @@ def progress_display(total: int, wanted: bool | None) -> Callable[[int, int], No
 # Digests of values, equal for equal values in any process.
 
 
-FIRST_NAMES = {  # of classes and fields, as in fingerprints of saved ensembles
+FIRST_NAMES = {  # earlier names of classes and fields, which fingerprints of saved ensembles contain
     **{"Construction": "Made", "ConstructionStep": "Step"},
     **{"ConstructionStep.method": "verb", "ConstructionStep.arguments": "given"},
     **{"PlateRectangle": "Oblong", "PlateDisc": "Round", "RectangleOutline": "Rectangle"},
@@ -291,33 +292,34 @@ FIRST_NAMES = {  # of classes and fields, as in fingerprints of saved ensembles
 }
 
 
-def fingerprint(thing: object) -> str:
-    """The same for equal values in any process: numbers, arrays, frozen values, mappings, functions by their code."""
+def fingerprint(value: object) -> str:
+    """A digest of 16 hexadecimal digits, equal in all processes for equal numbers, arrays, dataclasses, mappings and functions."""
     digest = hashlib.sha256()
-    for part in _encoded(thing, ()):
+    for part in _encode(value, ()):
         digest.update(part)
         digest.update(b"\0")
     return digest.hexdigest()[:16]
 
 
-def _encoded(x: Any, inside: tuple[int, ...]) -> Iterator[bytes]:
+def _encode(x: Any, ancestors: tuple[int, ...]) -> Iterator[bytes]:
+    """Yields bytes that identify a value; `ancestors` are the ids of the values that contain it."""
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcSU":
         yield from (x.dtype.str.encode(), str(x.shape).encode(), np.ascontiguousarray(x).tobytes())
     elif x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
         yield f"{type(x).__name__} {x!r}".encode()
-    elif id(x) in inside:
+    elif id(x) in ancestors:
         yield b"again"
     else:
         yield FIRST_NAMES.get(type(x).__qualname__, type(x).__qualname__).encode()
-        inside = (*inside, id(x))
+        ancestors = (*ancestors, id(x))
         for part in (*_methods(type(x)), *_parts(x)):
-            yield from _encoded(part, inside)
+            yield from _encode(part, ancestors)
 
 
 def _methods(kind: type) -> list[object]:
-    """The functions of a class that is not installed."""
-    own = not installed(kind.__module__)
-    return [f for _, f in sorted(vars(kind).items()) if isinstance(f, FunctionType)] if own else []
+    """The methods of a class if its module is not installed, otherwise none."""
+    local = not installed(kind.__module__)
+    return [f for _, f in sorted(vars(kind).items()) if isinstance(f, FunctionType)] if local else []
 
 
 def _parts(x: Any) -> Iterator[object]:
@@ -352,7 +354,7 @@ def _parts(x: Any) -> Iterator[object]:
 
 
 def _function_parts(x: FunctionType) -> Iterator[object]:
-    """A function of an installed package by its name, another one by its code, defaults, closure and globals."""
+    """The name of a function of an installed package; of another function its code, defaults, closure and globals."""
     if installed(x.__module__) and "<" not in x.__qualname__:
         yield from (x.__module__, x.__qualname__)
         return

@@ -1,7 +1,7 @@
-"""Pickles for other processes: functions of the user's own scripts travel by value, as other processes cannot import them.
+"""Pickles for other processes: functions of the user's scripts are pickled by value, as other processes cannot import them.
 
-A lambda, a function of `__main__` or of a notebook goes as its code, its defaults, what it encloses and the globals that it
-names. Functions of installed packages go by name, as pickle has it.
+A lambda or a function of `__main__` or of a notebook is pickled as its code, its defaults, its closure and the globals that it
+uses; functions of installed packages are pickled by name.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib"
 GLOBAL = {"LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME"}
 
 
-def dumps(what: str, thing: object) -> bytes:
-    """A pickle that a fresh process on this or another machine with the same Python can open."""
+def dumps(label: str, value: object) -> bytes:
+    """A pickle that a new process with the same Python can load, here or on another machine; raises InputError with the label."""
     file = io.BytesIO()
     try:
-        _Pickler(file, protocol=5).dump(thing)
+        _Pickler(file, protocol=5).dump(value)
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise InputError(f"{what} cannot be sent to other processes: {error}") from error
+        raise InputError(f"{label} cannot be sent to other processes: {error}") from error
     return file.getvalue()
 
 
 def installed(module: str | None) -> bool:
-    """Whether every process has this module: ours, one of the standard library, or of an installed package."""
+    """Whether every process can import this module: of phloat, of the standard library, or of an installed package."""
     if module is None or module == "__main__":
         return False
     if module.partition(".")[0] in ("phloat", "builtins"):
@@ -46,7 +46,7 @@ def installed(module: str | None) -> bool:
 
 
 def global_names(code: CodeType) -> Iterator[str]:
-    """The globals that a function and those inside it use."""
+    """The names of globals that a function and the functions inside it use."""
     for instruction in dis.get_instructions(code):
         if instruction.opname in GLOBAL:
             yield str(instruction.argval)
@@ -56,34 +56,37 @@ def global_names(code: CodeType) -> Iterator[str]:
 
 
 class _Pickler(pickle.Pickler):
-    def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, FunctionType) and not (installed(thing.__module__) and _importable(thing)):
-            code = thing.__code__
-            named = {n: thing.__globals__[n] for n in dict.fromkeys(global_names(code)) if n in thing.__globals__}
-            state = (thing.__defaults__, thing.__kwdefaults__, named)
-            made = (marshal.dumps(code), thing.__name__, thing.__qualname__, thing.__closure__)
-            return _function, made, state, None, None, _set_state
-        if isinstance(thing, CellType):
+    """A pickler that pickles functions of modules that are not installed by value."""
+
+    def reducer_override(self, item: Any) -> Any:
+        if isinstance(item, FunctionType) and not (installed(item.__module__) and _importable(item)):
+            code = item.__code__
+            scope = {n: item.__globals__[n] for n in dict.fromkeys(global_names(code)) if n in item.__globals__}
+            state = (item.__defaults__, item.__kwdefaults__, scope)
+            arguments = (marshal.dumps(code), item.__name__, item.__qualname__, item.__closure__)
+            return _function, arguments, state, None, None, _set_state
+        if isinstance(item, CellType):
             try:
-                return _cell, (), thing.cell_contents, None, None, _set_cell
-            except ValueError:  # an empty one
+                return _cell, (), item.cell_contents, None, None, _set_cell
+            except ValueError:  # an empty cell
                 return _cell, ()
-        if isinstance(thing, ModuleType):
-            return importlib.import_module, (thing.__name__,)
-        if isinstance(thing, type) and not installed(thing.__module__):
-            raise pickle.PicklingError(f"class {thing.__qualname__} is not installed there; put it into a package")
+        if isinstance(item, ModuleType):
+            return importlib.import_module, (item.__name__,)
+        if isinstance(item, type) and not installed(item.__module__):
+            raise pickle.PicklingError(f"class {item.__qualname__} is not installed there; put it into a package")
         return NotImplemented
 
 
-def _importable(thing: Any) -> bool:
+def _importable(function: Any) -> bool:
     """Whether importing its qualified name gives this function."""
-    at: Any = sys.modules.get(thing.__module__)
-    for name in thing.__qualname__.split("."):
-        at = getattr(at, name, None)
-    return at is thing
+    target: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        target = getattr(target, name, None)
+    return target is function
 
 
 def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ...] | None) -> FunctionType:
+    """A function from its code, without defaults and globals."""
     scope: dict[str, object] = {"__builtins__": builtins, "__name__": "phloat.many.pickling"}
     out = FunctionType(marshal.loads(code), scope, name, None, closure)
     out.__qualname__ = qualname
@@ -91,7 +94,7 @@ def _function(code: bytes, name: str, qualname: str, closure: tuple[CellType, ..
 
 
 def _set_state(function: FunctionType, state: tuple[Any, Any, dict[str, object]]) -> None:
-    """Sets defaults and globals after the function exists, since it may refer to itself."""
+    """Sets defaults and globals after the function exists, because it may refer to itself."""
     function.__defaults__, function.__kwdefaults__ = state[0], state[1]
     function.__globals__.update(state[2])
 

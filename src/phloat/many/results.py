@@ -14,12 +14,12 @@ import numpy as np
 from phloat.algebra.tables import grid
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.many.samples import Samples
-from phloat.many.store import ONE, EnsembleFolder, ResultBlocks
+from phloat.many.store import SINGLE_OUTPUT, EnsembleFolder, ResultBlocks
 from phloat.motion.result import Result
 
 
 class FailedSample(NamedTuple):
-    """A sample without outputs: its number, its parameters, and why."""
+    """A sample without outputs: its number, its parameters and its error."""
 
     sample: int
     parameters: dict[str, float]
@@ -30,8 +30,8 @@ class FailedSample(NamedTuple):
 class Ensemble:
     """Many runs: `runs["rod.material.E"]` and `runs["peak"]` with the sample first; NaN where a sample failed.
 
-    Statistics are of the samples that succeeded, in the form that the output function returns: a number, an array, or a
-    mapping by name. Saved ensembles stay on disk and are read as needed.
+    Statistics are those of the samples that succeeded, in the form that the output function returns: a number, an array, or a
+    mapping by name. Saved ensembles stay on disk and are read when needed.
     """
 
     samples: Samples
@@ -52,7 +52,7 @@ class Ensemble:
             out[samples] = values
         return out
 
-    # --- what there is -----------------------------------------------------------------------------------------------
+    # --- samples and outputs -----------------------------------------------------------------------------------------
 
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:
@@ -66,17 +66,17 @@ class Ensemble:
 
     @property
     def values(self) -> Any:
-        """The outputs in the form of one output: an array for a number, (samples, …)."""
+        """The outputs in the form that the output function returns, with the sample first, (samples, …)."""
         return self._as_returned(self.__getitem__)
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Outputs and the shape of one sample of each."""
+        """{output: shape of one sample}."""
         return self.pieces.form.shapes
 
     @property
     def t(self) -> np.ndarray | None:
-        """The output times of a run, where outputs are over time."""
+        """The output times of a run (s), if it has any."""
         return self.pieces.form.t
 
     @cached_property
@@ -89,16 +89,16 @@ class Ensemble:
 
     @cached_property
     def failed(self) -> list[FailedSample]:
-        """The samples that gave no output, with their parameters and the reason, by number."""
-        return [FailedSample(k, self.samples.named(k), why) for k, why in sorted(self.pieces.failed())]
+        """The samples that failed, with their parameters and errors, ascending by number."""
+        return [FailedSample(k, self.samples.named(k), error) for k, error in sorted(self.pieces.failed())]
 
     @property
     def missing(self) -> int:
-        """Samples that have not been run: of a sweep that was cut short."""
+        """The number of samples that have not been run, because the sweep was interrupted."""
         return len(self) - int(self.ok.sum()) - len(self.failed)
 
     def over_time(self, name: str) -> bool:
-        """Whether an output has a row for every output time."""
+        """Whether the first axis of an output is that of the output times."""
         return self.t is not None and self.shapes[name][:1] == self.t.shape and len(self.t) > 1
 
     # --- statistics --------------------------------------------------------------------------------------------------
@@ -108,27 +108,27 @@ class Ensemble:
         return self._as_returned(lambda name: self._moments(name)[1])
 
     def std(self) -> Any:
-        """The standard deviation of each output (of the population drawn from: n − 1)."""
+        """The standard deviation of each output (with n − 1)."""
         return self._as_returned(self._spread)
 
     def quantile(self, q: Any) -> Any:
-        """The quantiles of each output, of complex ones by parts; several q come first, (q, …)."""
+        """The quantiles of each output; of complex ones those of real and imaginary part. Several q are the first axis, (q, …)."""
         levels = np.asarray(q, dtype=float)
         if not ((levels >= 0.0) & (levels <= 1.0)).all():
             raise InputError(f"quantile {q!r} is not between 0 and 1")
 
-        def one(name: str) -> Any:
-            x = self._good(name)
+        def quantiles(name: str) -> Any:
+            x = self._successful_values(name)
             out = np.quantile(x.real, levels, axis=0)
             return out + 1j * np.quantile(x.imag, levels, axis=0) if x.dtype.kind == "c" else out
 
-        return self._as_returned(one)
+        return self._as_returned(quantiles)
 
     def sensitivity(self, kind: str = "rank") -> Any:
-        """Which parameter matters: {parameter: number or array}, for each output.
+        """The sensitivity of each output to the parameters, {parameter: number or array}.
 
-        "rank" is Spearman's rank correlation, from −1 to 1, right for any monotonic dependence; "regression" the standardised
-        coefficients of a linear fit, whose squares are shares of the variance where parameters are independent.
+        "rank" is Spearman's rank correlation, from −1 to 1, valid for any monotonic dependence. "regression" are the standardised
+        coefficients of a linear fit, whose squares are fractions of the variance if the parameters are independent.
         """
         if kind not in ("rank", "regression"):
             raise InputError(unknown("sensitivity", kind, ("rank", "regression")))
@@ -136,20 +136,20 @@ class Ensemble:
 
         X = self.samples.values[self.ok]
 
-        def one(name: str) -> dict[str, Any]:
-            values = self._good(name)
+        def sensitivities(name: str) -> dict[str, Any]:
+            values = self._successful_values(name)
             if len(values) < 3:
                 raise InputError(f"{len(values)} samples say nothing of sensitivity; take more")
             Y = np.abs(values) if values.dtype.kind == "c" else values
             Y = Y.reshape(len(Y), -1)
-            found = correlations(rankdata(X, axis=0), rankdata(Y, axis=0)) if kind == "rank" else regression(X, Y)
-            rows = found.reshape(len(self.samples.names), *self.shapes[name])
+            r = correlations(rankdata(X, axis=0), rankdata(Y, axis=0)) if kind == "rank" else regression(X, Y)
+            rows = r.reshape(len(self.samples.names), *self.shapes[name])
             return {parameter: _plain(row) for parameter, row in zip(self.samples.names, rows, strict=True)}
 
-        return self._as_returned(one)
+        return self._as_returned(sensitivities)
 
-    def on_grid(self, name: str = ONE) -> np.ndarray:
-        """An output over the grid of its parameters, (values of the first, values of the second, …); see `axes`."""
+    def on_grid(self, name: str = SINGLE_OUTPUT) -> np.ndarray:
+        """An output over the grid of the parameters, (values of the first, values of the second, …); see `axes`."""
         sizes = tuple(size for _, size in self.samples.levels)
         if not sizes:
             raise InputError(f"these samples are {self.samples.sampling!r}, and no grid; give lists of values for one")
@@ -158,7 +158,7 @@ class Ensemble:
 
     @property
     def axes(self) -> dict[str, np.ndarray]:
-        """The values of a grid, by parameter."""
+        """{parameter: values} of a grid."""
         sizes = [size for _, size in self.samples.levels]
         grid = {name: self.parameters[name].reshape(sizes) for name, _ in self.samples.levels}
         return {name: np.moveaxis(x, j, 0).reshape(sizes[j], -1)[:, 0] for j, (name, x) in enumerate(grid.items())}
@@ -191,37 +191,39 @@ class Ensemble:
             data[name] = ((*dims, *(["t", *inner[1:]] if self.over_time(name) else inner)), values[name])
         return dataset(data, coords)
 
-    # --- inside ------------------------------------------------------------------------------------------------------
+    # --- private -----------------------------------------------------------------------------------------------------
 
-    def _good(self, name: str) -> np.ndarray:
-        """The rows of the samples that succeeded."""
-        self._any()
+    def _successful_values(self, name: str) -> np.ndarray:
+        """The values of an output in the samples that succeeded."""
+        self._require_output()
         return self[name][self.ok]
 
     def _moments(self, name: str) -> tuple[int, np.ndarray, np.ndarray]:
-        self._any()
+        self._require_output()
         return moments(values for _, values in self.pieces.columns(name))
 
     def _spread(self, name: str) -> np.ndarray:
         n, _, squares = self._moments(name)
         return np.asarray(np.sqrt(squares / max(n - 1, 1)))
 
-    def _any(self) -> None:
+    def _require_output(self) -> None:
+        """Raises InputError with the first error if no sample has an output."""
         if not self.ok.any():
-            why = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
-            raise InputError(f"none of the {len(self)} samples has an output{why}")
+            reason = f"; sample {self.failed[0].sample}: {self.failed[0].error}" if self.failed else ""
+            raise InputError(f"none of the {len(self)} samples has an output{reason}")
 
-    def _as_returned(self, one: Callable[[str], Any]) -> Any:
-        self._any()
+    def _as_returned(self, statistic: Callable[[str], Any]) -> Any:
+        """The statistic of each output by name, in the form that the output function returns."""
+        self._require_output()
         if self.pieces.form.single:
-            return _plain(one(ONE))
-        return {name: _plain(one(name)) for name in self.shapes}
+            return _plain(statistic(SINGLE_OUTPUT))
+        return {name: _plain(statistic(name)) for name in self.shapes}
 
     def __repr__(self) -> str:
         varied = ", ".join(self.samples.names)
-        left = f", {self.missing} not run" if self.missing else ""
+        missing = f", {self.missing} not run" if self.missing else ""
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"Ensemble({len(self)} samples of {varied}; outputs {', '.join(self.shapes) or 'none'}{failed}{left})"
+        return f"Ensemble({len(self)} samples of {varied}; outputs {', '.join(self.shapes) or 'none'}{failed}{missing})"
 
     def _repr_html_(self) -> str:
         table = [line.strip().split("  ", 1) for line in str(self).splitlines()[1:]]
@@ -230,33 +232,33 @@ class Ensemble:
     def __str__(self) -> str:
         lines = [f"{len(self)} samples ({self.samples.sampling}), {len(self.failed)} failed"]
         lines[0] += f", {self.missing} not run" if self.missing else ""
-        named = [*self.samples.names, *self.shapes]
-        wide = max(map(len, named))
+        names = [*self.samples.names, *self.shapes]
+        width = max(map(len, names))
         for name, x in self.parameters.items():
-            lines.append(f"  {name:<{wide}}  {x.min():.5g} … {x.max():.5g}")
+            lines.append(f"  {name:<{width}}  {x.min():.5g} … {x.max():.5g}")
         for name, shape in self.shapes.items() if self.ok.any() else ():
             if shape:
-                lines.append(f"  {name:<{wide}}  {' × '.join(map(str, shape))} numbers")
+                lines.append(f"  {name:<{width}}  {' × '.join(map(str, shape))} numbers")
                 continue
-            x, mean, spread = self._good(name), self._moments(name)[1], self._spread(name)
-            ends = f", {x.min():.5g} … {x.max():.5g}" if x.dtype.kind == "f" else ""
-            lines.append(f"  {name:<{wide}}  {mean:.5g} ± {spread:.2g}{ends}")
+            x, mean, spread = self._successful_values(name), self._moments(name)[1], self._spread(name)
+            limits = f", {x.min():.5g} … {x.max():.5g}" if x.dtype.kind == "f" else ""
+            lines.append(f"  {name:<{width}}  {mean:.5g} ± {spread:.2g}{limits}")
         return "\n".join(lines)
 
 
 def load_ensemble(folder: str | Path) -> Ensemble:
-    """A saved ensemble as far as it went; `missing` says how many samples are not there yet."""
-    where = EnsembleFolder(Path(folder))
-    description = where.description()
-    table = where.table(description)
-    form, levels = where.form(description), tuple((name, size) for name, size in description["levels"])
+    """Loads a saved ensemble, complete or not; `missing` is the number of samples that have not been run."""
+    saved = EnsembleFolder(Path(folder))
+    description = saved.description()
+    table = saved.table(description)
+    form, levels = saved.form(description), tuple((name, size) for name, size in description["levels"])
     samples = Samples(tuple(description["parameters"]), table, description["sampling"], levels)
-    numbers = [number for number, _ in where.readable_blocks(form, len(table))]
-    return Ensemble(samples, ResultBlocks(form, where, numbers), None, {"finished": description["finished"]})
+    numbers = [number for number, _ in saved.readable_blocks(form, len(table))]
+    return Ensemble(samples, ResultBlocks(form, saved, numbers), None, {"finished": description["finished"]})
 
 
 def _plain(x: Any) -> Any:
-    """A number as a number, an array as it is."""
+    """An array without axes as a Python number, other values unchanged."""
     return x.item() if np.ndim(x) == 0 and hasattr(x, "item") else x
 
 
@@ -266,31 +268,32 @@ def _plain(x: Any) -> Any:
 
 
 def moments(pieces: Iterable[np.ndarray]) -> tuple[int, np.ndarray, np.ndarray]:
-    """Number, mean and sum of squared distances from it, over the first axis of all pieces: (Chan, Golub, LeVeque 1983)."""
+    """Count, mean and sum of squared deviations over the first axis of all pieces (Chan, Golub, LeVeque 1983)."""
     n, mean, squares = 0, np.zeros(()), np.zeros(())
     for values in pieces:
         if not len(values):
             continue
-        m, here = len(values), values.mean(axis=0)
-        apart = here - mean if n else np.zeros_like(here)
-        mean = mean + apart * (m / (n + m)) if n else here
-        squares = squares + (np.abs(values - here) ** 2).sum(axis=0) + np.abs(apart) ** 2 * (n * m / (n + m))
+        m, center = len(values), values.mean(axis=0)
+        shift = center - mean if n else np.zeros_like(center)
+        mean = mean + shift * (m / (n + m)) if n else center
+        squares = squares + (np.abs(values - center) ** 2).sum(axis=0) + np.abs(shift) ** 2 * (n * m / (n + m))
         n += m
     return n, mean, squares
 
 
 def correlations(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Pearson's r of every column of X with every column of Y; 0 where one of them does not vary."""
+    """Pearson's r of every column of X with every column of Y; 0 if one of them is constant."""
     X, Y = _standard(X), _standard(Y)
     return X.T @ Y / len(X)
 
 
 def regression(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Coefficients of the straight line through standardised values: by how many σ does Y move with one σ of X."""
+    """Coefficients of the linear fit of standardised values: the change of Y in its σ for one σ of X."""
     return np.linalg.lstsq(_standard(X), _standard(Y), rcond=None)[0]
 
 
 def _standard(X: np.ndarray) -> np.ndarray:
+    """The columns with mean 0 and standard deviation 1; constant columns become 0."""
     X = X - X.mean(axis=0)
     spread = X.std(axis=0)
     return X / np.where(spread > 0.0, spread, np.inf)
@@ -311,7 +314,7 @@ def dataset(data: Mapping[str, Any], coords: Mapping[str, Any], about: Mapping[s
 
 
 def to_file(labelled: Any, path: Path) -> None:
-    """Write a dataset as NetCDF 4."""
+    """Writes a dataset as NetCDF 4."""
     for package in ("h5netcdf", "h5py"):
         if find_spec(package) is None:
             raise InputError(f"NetCDF files need {package}, which is not installed: pip install phloat[io]")

@@ -2,14 +2,14 @@
 
 On disk they are a folder that NumPy opens without phloat:
 
-    ensemble.json     the arguments (as text and as fingerprints), the names of parameters and outputs, whether all is done
-    parameters.npy    (samples, parameters): every sample, done or not
-    t.npy             the times of a run, where outputs may be over time
+    ensemble.json     the arguments (as text and as fingerprints), the names of parameters and outputs, whether it is finished
+    parameters.npy    (samples, parameters): every sample, finished or not
+    t.npy             the output times of a run, if it has any
     piece.000000.npz  `sample` numbers, `output_0` … rows of the outputs in the order of ensemble.json, `failed` numbers, `errors`
-    lock              while a process writes here: which one
+    lock              the process that writes here at present
 
-A piece is written under another name and renamed, so what bears its own name was whole when it was written. Which samples are
-done is in the pieces alone: a sweep that was interrupted at any instant is resumed with the samples that are in none.
+A piece is written under a temporary name and renamed, so that a file named piece.… was complete. Only the pieces tell which
+samples are finished: an interrupted sweep is resumed with the samples that are in no piece.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ CHECKS: dict[str, Check] = {
 }
 
 Description = dict[str, Any]
-Block = Mapping[str, Any]  # samples that are done: the arrays of a file by name
-HEADS = ("sample", "failed", "errors")
-ONE = "output"  # name of an output that has none
+Block = Mapping[str, Any]  # finished samples: the arrays of a piece by name
+LISTS = ("sample", "failed", "errors")
+SINGLE_OUTPUT = "output"  # name of an output that the output function returns without a name
 
 
 def _level(x: object) -> bool:
@@ -74,14 +74,14 @@ class EnsembleFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """The folder for one process at a time; the system lets go of it when that one ends, however it ends."""
+        """Locks the folder for this process; the operating system releases it when the process ends, even by a crash."""
         if not self.exists and self.path.is_dir() and any(file.name != LOCK for file in self.path.iterdir()):
             raise InputError(f"{str(self.path)!r} holds other files; give an ensemble a folder of its own")
         try:
             with locked(self.path, "ensemble"):
                 yield
         finally:
-            if not self.exists:  # nothing came of it
+            if not self.exists:  # nothing was written
                 with suppress(OSError):
                     self.path.rmdir()
 
@@ -103,12 +103,14 @@ class EnsembleFolder:
         return read_description(self.path / "ensemble.json", "ensemble", VERSION, CHECKS)
 
     def table(self, description: Description) -> np.ndarray:
+        """The values of the parameters, (samples, parameters)."""
         table = self._array("parameters.npy")
         if table.dtype != float or table.ndim != 2 or table.shape[1] != len(description["parameters"]):
             raise InputError(f"parameters.npy in {str(self.path)!r} does not fit ensemble.json: it is {table.shape}")
         return table
 
     def _array(self, name: str) -> np.ndarray:
+        """The array of a file; raises InputError if it cannot be read."""
         try:
             return read_npy(self.path / name)
         except DAMAGED as error:
@@ -117,6 +119,7 @@ class EnsembleFolder:
             ) from error
 
     def form(self, description: Description) -> OutputForm:
+        """The form of the outputs in a description."""
         if description["outputs"] is None:
             return NO_OUTPUTS
         shapes = {name: tuple(shape) for name, shape in description["outputs"].items()}
@@ -125,13 +128,13 @@ class EnsembleFolder:
         return OutputForm(shapes, tuple(description["complex"]), description["single"], t)
 
     def numbers(self) -> list[int]:
-        """Of the pieces there are."""
+        """The numbers of the pieces in the folder, ascending."""
         numbers = (file.name.split(".")[1] for file in self.path.glob("piece.*.npz"))
         return sorted(int(number) for number in numbers if number.isdecimal())
 
     def read(self, number: int, form: OutputForm) -> Block:
-        """A block; raises ValueError where it is not whole."""
-        block = read_npz(self.file(number), *HEADS, *map(form.key, form.shapes))
+        """The block of a piece; raises ValueError if it is not complete."""
+        block = read_npz(self.file(number), *LISTS, *map(form.key, form.shapes))
         if any(block[x].dtype.kind != "i" or block[x].ndim != 1 for x in ("sample", "failed")):
             raise ValueError("its lists of samples are none")
         if block["errors"].shape != block["failed"].shape:
@@ -143,45 +146,45 @@ class EnsembleFolder:
         return block
 
     def file(self, number: int) -> Path:
-        """The file of a block."""
+        """The path of a piece."""
         return self.path / f"piece.{number:06d}.npz"
 
     def readable_blocks(self, form: OutputForm, samples: int) -> Iterator[tuple[int, Block]]:
-        """The pieces that can be read, each with its number; a warning where one cannot."""
-        known = np.zeros(samples, dtype=bool)
+        """Yields number and block of the pieces that can be read; warns of the others."""
+        done_flags = np.zeros(samples, dtype=bool)
         for number in self.numbers():
             try:
                 block = self.read(number, form)
-                done = done_samples(block)
-                if len(done) and (done.min() < 0 or done.max() >= samples or known[done].any()):
+                numbers = done_samples(block)
+                if len(numbers) and (numbers.min() < 0 or numbers.max() >= samples or done_flags[numbers].any()):
                     raise ValueError("its samples are not of this ensemble, or in another piece too")
             except DAMAGED as error:
-                what = f"{str(self.file(number))!r} cannot be read ({error}); its samples count as not run"
-                warnings.warn(what, DamagedRunWarning, stacklevel=4)
+                message = f"{str(self.file(number))!r} cannot be read ({error}); its samples count as not run"
+                warnings.warn(message, DamagedRunWarning, stacklevel=4)
                 continue
-            known[done] = True
+            done_flags[numbers] = True
             yield number, block
 
     def set_aside(self, number: int) -> None:
-        """A piece that cannot be read, out of the way of others."""
+        """Renames a piece that cannot be read to ….damaged."""
         file = self.file(number)
         os.replace(file, file.with_name(file.name + ".damaged"))
 
 
 # --- arrays of outcomes -----------------------------------------------------------------------------------------------
 #
-# Results of some samples as arrays: what is kept in memory or written to disk, piece by piece.
+# Results of some samples as arrays, in memory or on disk, piece by piece.
 
 
 class Outcome(NamedTuple):
-    """One sample: its outputs or its error, its warnings, and the output times of the run."""
+    """The outcome of one sample: its outputs or its error, its warnings (class, message), and the output times of the run."""
 
     sample: int
     outputs: dict[str, np.ndarray]
     error: str = ""
     warned: tuple[tuple[str, str], ...] = ()
     t: np.ndarray | None = None
-    single: bool = True  # the output is one number or array, without a name of its own
+    single: bool = True  # the output is one number or array without a name
 
     @property
     def nbytes(self) -> int:
@@ -190,7 +193,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OutputForm:
-    """What every output looks like: shapes and kinds by name, as the first sample that succeeded had them."""
+    """The shapes and types of the outputs by name, those of the first sample that succeeded."""
 
     shapes: dict[str, tuple[int, ...]]
     complex: tuple[str, ...] = ()
@@ -198,13 +201,13 @@ class OutputForm:
     t: np.ndarray | None = None
 
     @classmethod
-    def of(cls, outcome: Outcome) -> OutputForm:
+    def from_outcome(cls, outcome: Outcome) -> OutputForm:
         shapes = {name: value.shape for name, value in outcome.outputs.items()}
-        odd = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
-        return cls(shapes, odd, outcome.single, outcome.t)
+        complex_names = tuple(name for name, value in outcome.outputs.items() if value.dtype.kind == "c")
+        return cls(shapes, complex_names, outcome.single, outcome.t)
 
     def misfit(self, outputs: dict[str, np.ndarray]) -> str:
-        """Why outputs cannot stand beside the others; empty where they can."""
+        """The reason why these outputs do not have this form; empty if they do."""
         if outputs.keys() != self.shapes.keys():
             return f"output: the outputs are {', '.join(outputs) or 'none'}, those of other samples {', '.join(self.shapes)}"
         for name, value in outputs.items():
@@ -221,7 +224,7 @@ class OutputForm:
         return complex if name in self.complex else float
 
     def key(self, name: str) -> str:
-        """What an output is called in blocks."""
+        """The name of an output in blocks."""
         return f"output_{list(self.shapes).index(name)}"
 
 
@@ -229,79 +232,79 @@ NO_OUTPUTS = OutputForm({})  # no sample has succeeded yet
 
 
 def result_block(outcomes: Sequence[Outcome], form: OutputForm) -> Block:
-    """Outcomes side by side, by number; those that do not fit the form have failed."""
-    good: list[Outcome] = []
-    bad: list[tuple[int, str]] = []
+    """Outcomes as the arrays of a block, ascending by number; those that do not have the form count as failed."""
+    succeeded: list[Outcome] = []
+    failed: list[tuple[int, str]] = []
     for outcome in sorted(outcomes, key=lambda x: x.sample):
-        if why := outcome.error or form.misfit(outcome.outputs):
-            bad.append((outcome.sample, why))
+        if reason := outcome.error or form.misfit(outcome.outputs):
+            failed.append((outcome.sample, reason))
         else:
-            good.append(outcome)
+            succeeded.append(outcome)
     block = {
-        "sample": np.array([x.sample for x in good], dtype=np.int64),
-        "failed": np.array([k for k, _ in bad], dtype=np.int64),
-        "errors": np.array([why for _, why in bad], dtype="U"),
+        "sample": np.array([x.sample for x in succeeded], dtype=np.int64),
+        "failed": np.array([k for k, _ in failed], dtype=np.int64),
+        "errors": np.array([reason for _, reason in failed], dtype="U"),
     }
     for name, shape in form.shapes.items():
-        rows = [x.outputs[name] for x in good]
+        rows = [x.outputs[name] for x in succeeded]
         block[form.key(name)] = np.array(rows, dtype=form.kind(name)).reshape(len(rows), *shape)
     return block
 
 
 def done_samples(block: Block) -> np.ndarray:
-    """The numbers of the samples in a block, of those with outputs and of those that failed."""
+    """The numbers of all samples in a block, those with outputs first, then those that failed."""
     return np.concatenate([block["sample"], block["failed"]])
 
 
-# --- collecting them ---------------------------------------------------------------------------------------------------
+# --- collecting outcomes -----------------------------------------------------------------------------------------------
 
 SAMPLES = 4096  # of a block, at most
-BYTES = 32e6
+BLOCK_BYTES = 32e6  # of a block, from which it is written
 SECONDS = 10.0  # of work that is lost at most if a sweep is killed
 
 
 class ResultBlocks:
-    """Results in memory, or in files of a folder, which are read one at a time."""
+    """Blocks of results in memory, or in the files of a folder, which are read one at a time."""
 
     def __init__(self, form: OutputForm, folder: EnsembleFolder | None, numbers: Sequence[int] = ()) -> None:
         self.form, self.folder, self.numbers = form, folder, list(numbers)
-        self.kept: list[Block] = []
+        self.blocks: list[Block] = []
 
     def arrays(self, *names: str) -> Iterator[Block]:
-        """The named arrays of each block, and perhaps others."""
+        """Yields for each block a mapping with at least the named arrays."""
         if self.folder is None:
-            return iter(self.kept)
+            return iter(self.blocks)
         return (read_npz(self.folder.file(number), *names) for number in self.numbers)
 
     def failed(self) -> list[tuple[int, str]]:
-        """Samples without outputs, and why."""
+        """The samples that failed, and their errors."""
         blocks = self.arrays("failed", "errors")
-        return [(int(k), str(why)) for block in blocks for k, why in zip(block["failed"], block["errors"], strict=True)]
+        return [(int(k), str(e)) for block in blocks for k, e in zip(block["failed"], block["errors"], strict=True)]
 
     def columns(self, name: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Samples and values of one output, block by block."""
+        """Yields numbers of samples and values of one output, block by block."""
         key = self.form.key(name)
         return ((block["sample"], block[key]) for block in self.arrays("sample", key))
 
 
 class Collector:
-    """Takes outcomes and writes a block when there are enough of them."""
+    """Collects outcomes, and stores a block when there are enough of them."""
 
     def __init__(self, table: np.ndarray, description: Description, folder: EnsembleFolder | None) -> None:
         self.table, self.description, self.folder = table, description, folder
-        self.known = np.zeros(len(table), dtype=bool)
+        self.finished = np.zeros(len(table), dtype=bool)
         self.pieces = ResultBlocks(NO_OUTPUTS, folder)
         self.done = self.failures = 0
-        self.seen: dict[str, tuple[int, int, str]] = {}  # warnings: of how many samples, which one first, its message
-        self.waiting: list[Outcome] = []
-        self.size, self.since = 0, time.perf_counter()
+        self.warned: dict[str, tuple[int, int, str]] = {}  # by class: number of samples, first one, its message
+        self.pending: list[Outcome] = []
+        self.size, self.flushed = 0, time.perf_counter()
 
     def resume(self) -> None:
         """Reads the blocks that an earlier call has written to the folder."""
         assert self.folder is not None
         self.pieces.form = self.folder.form(self.description)
         for number, block in self.folder.readable_blocks(self.pieces.form, len(self.table)):
-            self.known[done_samples(block)] = True
+            self.finished[done_samples(block)] = True
             self.done += len(done_samples(block))
             self.failures += len(block["failed"])
             self.pieces.numbers.append(number)
@@ -310,68 +313,70 @@ class Collector:
 
     @property
     def missing(self) -> np.ndarray:
-        return np.flatnonzero(~self.known)
+        return np.flatnonzero(~self.finished)
 
     def take(self, outcomes: Sequence[Outcome]) -> None:
+        """Adds outcomes, and stores a block if there are enough of them."""
         for outcome in outcomes:
-            if self.known[outcome.sample]:
-                continue  # two workers may have run it: one of them counts
-            self.known[outcome.sample] = True
+            if self.finished[outcome.sample]:
+                continue  # two workers may have run it: the first one counts
+            self.finished[outcome.sample] = True
             self.done += 1
             if not outcome.error and self.pieces.form is NO_OUTPUTS:
-                self.pieces.form = OutputForm.of(outcome)
+                self.pieces.form = OutputForm.from_outcome(outcome)
             self.size += outcome.nbytes
             for kind, text in outcome.warned:
-                count, first, words = self.seen.get(kind, (0, outcome.sample, text))
-                self.seen[kind] = count + 1, first, words
-            self.waiting.append(outcome._replace(t=None))
-        late = self.folder is not None and time.perf_counter() - self.since > SECONDS
-        if len(self.waiting) >= SAMPLES or self.size > BYTES or late:
+                count, first, message = self.warned.get(kind, (0, outcome.sample, text))
+                self.warned[kind] = count + 1, first, message
+            self.pending.append(outcome._replace(t=None))
+        overdue = self.folder is not None and time.perf_counter() - self.flushed > SECONDS
+        if len(self.pending) >= SAMPLES or self.size > BLOCK_BYTES or overdue:
             self.flush()
 
     def flush(self) -> None:
-        """Writes the outcomes since the last block as a block."""
-        if not self.waiting:
+        """Stores the outcomes since the last block as a block."""
+        if not self.pending:
             return
-        block = result_block(self.waiting, self.pieces.form)
+        block = result_block(self.pending, self.pieces.form)
         self.failures += len(block["failed"])
         if self.folder is None:
-            self.pieces.kept.append(block)
+            self.pieces.blocks.append(block)
         else:
             self._describe()
             number = 1 + max(self.pieces.numbers, default=-1)
             self.folder.write(number, block)
             self.pieces.numbers.append(number)
-        self.waiting, self.size, self.since = [], 0, time.perf_counter()
+        self.pending, self.size, self.flushed = [], 0, time.perf_counter()
 
     def _describe(self) -> None:
-        """What is known of the ensemble by now; first of all that it is there."""
+        """Writes the table of samples and the description of the ensemble if they are new."""
         assert self.folder is not None
-        before, form = dict(self.description), self.pieces.form
+        previous, form = dict(self.description), self.pieces.form
         if form is not NO_OUTPUTS:
             shapes = {name: list(shape) for name, shape in form.shapes.items()}
             self.description |= {"outputs": shapes, "complex": list(form.complex), "single": form.single}
         if not self.folder.exists:
             self.folder.write_array("parameters.npy", self.table)
             self.folder.describe(self.description)
-        elif before != self.description:
+        elif previous != self.description:
             self.folder.describe(self.description)
-        if before["outputs"] is None and form.t is not None:
+        if previous["outputs"] is None and form.t is not None:
             self.folder.write_array("t.npy", form.t)
 
     def finish(self) -> None:
+        """Stores the last block, and marks the ensemble as finished if all samples are."""
         self.flush()
         if self.folder is not None and not self.description["finished"]:
-            self.description["finished"] = bool(self.known.all())
+            self.description["finished"] = bool(self.finished.all())
             self.folder.describe(self.description)
 
     def warn(self) -> None:
-        """What samples warned of, each kind once, and how many failed."""
+        """Issues one warning for each class of warnings of the samples, and one with the number of failed samples."""
         n = len(self.table)
-        for kind, (count, first, text) in self.seen.items():
+        for kind, (count, first, text) in self.warned.items():
             category = getattr(errors, kind, getattr(builtins, kind, UserWarning))
             warnings.warn(f"{count} of {n} samples, sample {first} first: {text}", category, stacklevel=3)
         if self.failures:
-            k, why = min(self.pieces.failed())
-            words = f"{'all' if self.failures == n else self.failures} of {n} samples failed and are listed in `failed`"
-            warnings.warn(f"{words}; sample {k}: {why}", errors.FailedSamplesWarning, stacklevel=3)
+            k, error = min(self.pieces.failed())
+            text = f"{'all' if self.failures == n else self.failures} of {n} samples failed and are listed in `failed`"
+            warnings.warn(f"{text}; sample {k}: {error}", errors.FailedSamplesWarning, stacklevel=3)

@@ -182,7 +182,7 @@ def simulate(
 
 def _start_controller(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
     """The function to call for inputs: that of a controller of this library may change the system."""
-    return controller.begun(system, dt) if isinstance(controller, LibraryController) else (system, controller)
+    return controller.couple(system, dt) if isinstance(controller, LibraryController) else (system, controller)
 
 
 def _simulate_linear(
@@ -205,7 +205,7 @@ def _simulate_linear(
     if times["every"] is not None:
         warn_if_late("sample time", times["every"], step)
     if isinstance(controller, LibraryController):
-        system, controller = controller.begun(system, step)
+        system, controller = controller.couple(system, step)
     result = march(system, state, as_inputs(system, u), controller=controller, **times)
     return replace(result, info={"deformation": check_linear_run(result)})
 

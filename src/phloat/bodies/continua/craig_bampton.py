@@ -264,7 +264,7 @@ class FixedInterfaces:
     def _lanczos(self, M: Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
         inverted = _Inverted(self, M)
         value, v = inverted.run(count + 4)
-        v = inverted.completed(value, v)
+        v = inverted.with_missed_modes(value, v)
         K_v = np.asarray((self.K @ self._spread(v))[self.inside])
         mu = np.einsum("ik,ik->k", v, K_v)
         order = np.argsort(mu)[:count]

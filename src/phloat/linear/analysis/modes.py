@@ -32,14 +32,14 @@ from phloat.linear.form.second_order import SecondOrder, undamped
 from phloat.linear.form.state_space import eliminate, free_motion
 
 DENSE_VELOCITIES = 800  # velocities up to which all modes are computed, with dense matrices
-MOST_LOADED = 3000  # velocities of systems under load
+MAX_LOADED = 3000  # velocities up to which the modes of a system under load or in a spin are computed
 DEFAULT_COUNT = 20  # lowest modes of larger systems
-STRAINED = 1e-9  # of the strain of coordinates of unit mass: strain of a rigid mode of a large system
-FIRST = 12  # modes of a large system among which its rigid ones are expected
-INDEFINITE = 1e-12  # relative: a negative energy
-UNSTABLE = 1e-5  # of its frequency: growth of a mode; two equal frequencies differ by the root of round-off
-GROWS = 1e-13  # of the highest frequency: round-off of growth
-PROPORTIONAL = 1e-10  # of the largest damping: coupling of modes that is round-off
+RIGID_STRAIN = 1e-9  # strain up to which a mode of a large system is rigid, relative to coordinates of unit mass
+FIRST_COUNT = 12  # modes of a large system among which its rigid ones are expected
+INDEFINITE = 1e-12  # relative defect from which the energy of stresses counts as indefinite
+UNSTABLE = 1e-5  # growth of an unstable mode, relative to its frequency: equal frequencies differ by √(round-off)
+GROWTH_ROUND_OFF = 1e-13  # growth that is round-off, relative to the highest frequency
+PROPORTIONAL = 1e-10  # coupling of modes by damping that is round-off, relative to the largest damping
 NEWTON_STEPS = 12
 
 
@@ -59,7 +59,7 @@ class Modes:
         if self.growth is None:
             return np.zeros(0)
         highest = max(np.abs(self.omega).max(initial=0.0), np.abs(self.growth).max(initial=0.0))
-        return self.growth[self.growth > np.maximum(UNSTABLE * self.omega, GROWS * highest)]
+        return self.growth[self.growth > np.maximum(UNSTABLE * self.omega, GROWTH_ROUND_OFF * highest)]
 
     @property
     def elastic(self) -> np.ndarray:
@@ -68,9 +68,9 @@ class Modes:
 
     @cached_property
     def poles(self) -> np.ndarray:
-        """The damped pole of each mode with Im ≥ 0; of the two real ones of an overdamped mode, the slower.
+        """The damped pole of each mode with Im ≥ 0; for an overdamped mode the slower of its two real poles.
 
-        If damping couples modes, as many poles as modes, sorted by size.
+        If damping couples modes, as many poles as there are modes, sorted by magnitude.
         """
         system, omega, vectors = self.system, self.omega, self.vectors
         if system.lossless:
@@ -84,8 +84,8 @@ class Modes:
             return _coupled_poles(omega, D)[0]
         if system.split <= DENSE_VELOCITIES:
             return modes(system, system.split).poles[: len(omega)]
-        projected, shapes = _coupled_poles(omega, D)
-        return _newton_poles(system, projected, vectors @ shapes)
+        projected, vectors_r = _coupled_poles(omega, D)
+        return _newton_poles(system, projected, vectors @ vectors_r)
 
     def shape(self, k: int, name: str) -> np.ndarray:
         """Mode k, of unit mass, as velocity of a body (points × 3, inertial axes) or as twist of a port (axes of its section)."""
@@ -109,8 +109,9 @@ class Modes:
         return np.asarray(self.omega, dtype=dtype)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{w:.6g}" for w in self.elastic[:6])
-        return f"Modes({self.rigid} rigid, then {shown}{', …' if len(self.elastic) > 6 else ''} rad/s)"
+        first = ", ".join(f"{w:.6g}" for w in self.elastic[:6])
+        rest = f"then {first}{', …' if len(self.elastic) > 6 else ''} rad/s" if first else "none elastic"
+        return f"Modes({self.rigid} rigid, {rest})"
 
     def _repr_html_(self) -> str:
         growth = np.zeros(len(self)) if self.growth is None else self.growth
@@ -157,115 +158,116 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     if count is not None:
         whole_number("count", count, 1)
     if system.circulatory:
-        return _first(count, system, *_circulatory(system))
+        return _select(count, system, *_circulatory(system))
     gyroscopic = bool(largest(system.J[:n, :n]))
     loaded = gyroscopic or negativity_defect(csr(system.E[n:, n:])) > INDEFINITE
-    if loaded and n > MOST_LOADED:
-        raise InputError(f"{n} velocities under load or in a spin are more than {MOST_LOADED}; reduce the bodies first")
+    if loaded and n > MAX_LOADED:
+        raise InputError(f"{n} velocities under load or in a spin are more than {MAX_LOADED}; reduce the bodies first")
     small = n <= DENSE_VELOCITIES or n == system.rows.size  # no stress, no stiffness
     if loaded or small or (count or DEFAULT_COUNT) > n // 4:
-        return _first(count, system, *_dense(system, gyroscopic))
+        return _select(count, system, *_dense(system, gyroscopic))
     return _sparse(system, count or DEFAULT_COUNT)
 
 
-def _first(
-    count: int | None, system: LinearPHDAE, rigid: int, value: np.ndarray, vectors: np.ndarray, grows: bool
+def _select(
+    count: int | None, system: LinearPHDAE, rigid: int, value: np.ndarray, vectors: np.ndarray, may_grow: bool
 ) -> Modes:
-    """Of eigenvalues growth + iω with the rigid modes first: then those that grow without oscillation, then the others."""
+    """The first `count` modes from eigenvalues growth + iω, of which the first `rigid` are rigid; the others are sorted by ω."""
     order = np.concatenate([np.arange(rigid), rigid + np.lexsort((value[rigid:].real, value[rigid:].imag))])[:count]
-    growth = value.real[order] if grows or value.real.any() else None
+    growth = value.real[order] if may_grow or value.real.any() else None
     return Modes(system, value.imag[order], min(rigid, len(order)), vectors[:, order], growth)
 
 
 def _dense(system: LinearPHDAE, gyroscopic: bool) -> tuple[int, np.ndarray, np.ndarray, bool]:
-    """The number of rigid modes, all eigenvalues and shapes, and whether a mode may grow."""
+    """The number of rigid modes, all eigenvalues growth + iω, shapes (velocities, modes), and whether a mode may grow."""
     n = system.split
-    at = MassNormalised.of(system.E, system.J, system.G, n)
+    form = MassNormalised.from_matrices(system.E, system.J, system.G, n)
     if gyroscopic:
-        return *gyroscopic_modes(at, csr(-system.J[:n, :n])), True
-    mu, V = at.eigenpairs()
+        return *gyroscopic_modes(form, csr(-system.J[:n, :n])), True
+    mu, V = form.eigenpairs()
     value = np.sqrt(np.maximum(-mu, 0.0)) + 1j * np.sqrt(np.maximum(mu, 0.0))
-    rigid = at.rigid.shape[1]
-    return rigid, np.concatenate([np.zeros(rigid), value]), np.hstack([at.rigid, V]), False
+    rigid = form.rigid.shape[1]
+    return rigid, np.concatenate([np.zeros(rigid), value]), np.hstack([form.rigid, V]), False
 
 
 def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool]:
-    """The same under nonconservative loads: of the pencil (J + N, E) without damping."""
+    """The result of `_dense` under nonconservative loads: from the pencil (J + N, E) without damping."""
     free, n = eliminate(system.with_ports()), system.split
-    if free.rows.size > MOST_LOADED:
-        raise InputError(f"{free.rows.size} rows under such loads are more than {MOST_LOADED}; use fewer elements")
-    size, A, back = energy_form(replace(free, R=zero_matrix(0, 0)))
+    if free.rows.size > MAX_LOADED:
+        raise InputError(f"{free.rows.size} rows under such loads are more than {MAX_LOADED}; use fewer elements")
+    size, A, transform = energy_form(replace(free, R=zero_matrix(0, 0)))
     value, vector = la.eig(A)
-    real, imag = (np.where(np.abs(part) <= ZERO, 0.0, part) for part in (value.real, value.imag))
+    real, imag = (np.where(np.abs(component) <= ZERO, 0.0, component) for component in (value.real, value.imag))
     value = real + 1j * imag
     chosen = np.flatnonzero((value.imag > 0) | ((value.imag == 0) & (value.real >= 0)))
     chosen = chosen[np.argsort(value[chosen] != 0, kind="stable")]  # rigid modes first
-    v = back[: free.split] @ vector[:, chosen]
+    v = transform[: free.split] @ vector[:, chosen]
     v = v / np.sqrt(np.einsum("ik,ik->k", v.conj(), free.E[: free.split, : free.split] @ v).real)
     return int((value == 0).sum()), size * value[chosen], free_motion(system)[:n, : free.split] @ v, True
 
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
-    model = SecondOrder.of(undamped(system))
-    found = None if model.C_inverse is None else _near_the_lowest(model, count)
-    if found is None or not found.sound:  # the assembled K has lost the soft parts beside stiff ones: keep the stresses
-        found = _near_the_lowest(model, count, mixed=True)
-    squared, v, rigid = _sorted(model, found.completed(*found.found), -1e-6 * found.shift)
+    """The lowest modes of a large system, by shift-invert; raises AccuracyError if their error is larger than 1e-7."""
+    model = SecondOrder.from_system(undamped(system))
+    inverted = None if model.C_inverse is None else _shifted_near_lowest(model, count)
+    if inverted is None or not inverted.accurate:  # round-off of stiff parts hides soft ones in K: keep the stresses
+        inverted = _shifted_near_lowest(model, count, mixed=True)
+    squared, v, rigid = _split_rigid(model, inverted.with_missed_modes(*inverted.pairs), -1e-6 * inverted.shift)
     squared, v = squared[:count], v[:, :count]
     gap = np.abs(model.G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
         raise AccuracyError(f"modes violate the joints by {gap:.1e}")
-    if (error := found.residual(squared, v)) > 1e-7:
+    if (error := inverted.residual(squared, v)) > 1e-7:
         raise AccuracyError(f"mode shapes have an error of {error:.1e}; ask for more modes, or eliminate the joints")
     return Modes(system, np.sqrt(squared), min(rigid, count), v)
 
 
-def _near_the_lowest(model: SecondOrder, count: int, *, mixed: bool = False) -> ShiftInvert:
-    """With a shift just below zero, of the size of the lowest elastic eigenvalue."""
+def _shifted_near_lowest(model: SecondOrder, count: int, *, mixed: bool = False) -> ShiftInvert:
+    """Shift-invert with its modes, at a shift just below zero of the size of the lowest elastic eigenvalue."""
     scale = 1e-9 * model.stiff.max() / largest(model.M.diagonal())
-    wanted = count + 4
+    count_searched = count + 4
     for _ in range(8):
         inverted = ShiftInvert(model, -scale, mixed=mixed)
-        value, _ = inverted.run(wanted)
+        value, _ = inverted.run(count_searched)
         elastic = value[value > 1e-6 * scale]
         if elastic.size and 1e-3 * elastic[0] <= scale <= 10 * elastic[0]:
             return inverted
         if elastic.size:
             scale = elastic[0]
         else:  # as many rigid modes as were asked for, or more
-            wanted *= 2
+            count_searched *= 2
     raise AccuracyError("no shift near the lowest elastic mode was found; reduce the system or eliminate its joints")
 
 
-def _sorted(model: SecondOrder, v: np.ndarray, low: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """Squared frequencies, shapes and the number of rigid ones: those below `low` in which every strain cancels."""
-    squared = _energy(model, v)
+def _split_rigid(model: SecondOrder, v: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """Squared frequencies, shapes and the number of rigid modes: those below `threshold` in which every strain cancels."""
+    squared = _strain_energy(model, v)
     order = np.argsort(squared)
     squared, v = squared[order], v[:, order]
-    first = int((squared < low).sum())
+    candidates = int((squared < threshold).sum())
     size = abs(model.L.T) @ (1.0 / np.sqrt(model.M.diagonal()))  # of coordinates of unit mass
-    strain = (model.L.T @ v[:, :first]) / np.where(size > 0.0, size, 1.0)[:, None]
-    _, strained, turn = la.svd(strain.T @ strain) if first else (0, np.zeros(0), np.zeros((0, 0)))
-    rigid = int((strained <= STRAINED**2).sum())
-    v[:, :first] = v[:, :first] @ turn[::-1].T
-    squared[:first] = _energy(model, v[:, :first])
+    strain = (model.L.T @ v[:, :candidates]) / np.where(size > 0.0, size, 1.0)[:, None]
+    _, strained, rotation = la.svd(strain.T @ strain) if candidates else (0, np.zeros(0), np.zeros((0, 0)))
+    rigid = int((strained <= RIGID_STRAIN**2).sum())
+    v[:, :candidates] = v[:, :candidates] @ rotation[::-1].T
+    squared[:candidates] = _strain_energy(model, v[:, :candidates])
     squared[:rigid] = 0.0
     return squared, v, rigid
 
 
-def _energy(model: SecondOrder, v: np.ndarray) -> np.ndarray:
+def _strain_energy(model: SecondOrder, v: np.ndarray) -> np.ndarray:
     """vᵀK v of each column."""
     return np.einsum("ik,ik->k", model.L.T @ v, model.stress(v))
 
 
 def rigid_modes(system: LinearPHDAE) -> np.ndarray:
-    """Velocities of unit mass that joints allow and that cause no stress, one column each."""
+    """The rigid modes, (velocities, rigid modes): motions of unit mass that the joints allow and that cause no stress."""
     if system.split == system.rows.size:  # no stresses: all modes are rigid
         return np.asarray(modes(undamped(system)).vectors)
-    count = FIRST
-    while (found := modes(undamped(system), count)).rigid == count:
+    count = FIRST_COUNT
+    while (eigenmodes := modes(undamped(system), count)).rigid == count:
         count *= 2
-    return np.asarray(found.vectors[:, : found.rigid])
+    return np.asarray(eigenmodes.vectors[:, : eigenmodes.rigid])
 
 
 # --- damped poles ----------------------------------------------------------------------------------------------------
@@ -280,25 +282,25 @@ def _velocity_damping(system: LinearPHDAE) -> Matrix:
 
 
 def _modal_damping(R: Matrix, V: np.ndarray) -> np.ndarray:
-    """VᵀR V, exactly zero where its terms cancel."""
+    """VᵀR V, with zeros for entries that are round-off of their terms."""
     D = V.T @ (R @ V)
     return np.where(np.abs(D) > CANCELLED * (np.abs(V).T @ (abs(R) @ np.abs(V))), D, 0.0)
 
 
 def damping_couples(system: LinearPHDAE, vectors: np.ndarray) -> bool:
-    """Whether damping couples these modes with each other or with the rest."""
+    """Whether damping couples these modes with each other or with the remaining modes."""
     n, R = system.split, _velocity_damping(system)
     D = vectors.T @ (R @ vectors)
     diagonal = np.diag(np.diag(D))
     if np.abs(D - diagonal).max() > PROPORTIONAL * max(np.abs(D).max(initial=0.0), 1e-300):
         return True
     rest = system.E[:n, :n] @ (vectors @ diagonal) - R @ vectors  # zero on the free motions if no mode is coupled
-    free = SaddleFactor(sp.eye_array(n), csr(system.G[:, :n])).solve(rest)  # without what joints can carry
+    free = SaddleFactor(sp.eye_array(n), csr(system.G[:, :n])).solve(rest)  # without forces that joints carry
     return bool(np.abs(free).max() > 1e-8 * np.abs(R @ vectors).max())
 
 
 def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """λ² + d λ + ω² = 0: the root with Im ≥ 0, or the slower of two real ones (in the form that does not cancel)."""
+    """The root of λ² + d λ + ω² with Im ≥ 0, or the slower of two real ones (in the form that does not cancel)."""
     root = np.sqrt((d * d - 4 * omega**2).astype(complex))
     below = d + root
     poles = np.where(below == 0, 0.0, -2 * omega**2 / np.where(below == 0, 1.0, below))
@@ -306,33 +308,36 @@ def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def _coupled_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As many poles as modes, with their shapes: those with Im > 0, and the slower half of the real ones.
+    """As many poles as modes, and their vectors in modal coordinates: poles with Im > 0, and the slower half of the real ones.
 
-    Sorted by |λ|, and a pair of real ones by the root of its product.
+    They are sorted by |λ|; a pair of real poles counts with the root of its product.
     """
     rigid, k = omega == 0.0, len(omega)
     moving = np.flatnonzero(~rigid | D.any(axis=1))  # an undamped rigid mode has two zeros, of which one is listed
     S = np.diag(omega)[~rigid][:, moving]
-    value, part = la.eig(np.block([[np.zeros((len(S), len(S))), S], [-S.T, -D[np.ix_(moving, moving)]]]))
+    value, eigenvectors = la.eig(np.block([[np.zeros((len(S), len(S))), S], [-S.T, -D[np.ix_(moving, moving)]]]))
     vector = np.zeros((k, len(value)), dtype=complex)
-    vector[moving] = part[len(S) :]
+    vector[moving] = eigenvectors[len(S) :]
     upper, real = np.flatnonzero(value.imag > 0.0), np.flatnonzero(value.imag == 0.0)
     real = real[np.argsort(np.abs(value[real]), kind="stable")]
     pairs = k - len(upper) - int(rigid.sum())
     slow, fast = real[:pairs], real[::-1][:pairs]
     key = np.concatenate([np.abs(value[upper]), np.sqrt(np.abs(value[slow] * value[fast]))])
     order = np.concatenate([upper, slow])[np.argsort(key, kind="stable")]
-    still = np.eye(k)[:, rigid]
-    return np.concatenate([np.zeros(still.shape[1]), value[order]]), np.hstack([still, vector[:, order]])
+    rigid_shapes = np.eye(k)[:, rigid]
+    return np.concatenate([np.zeros(rigid_shapes.shape[1]), value[order]]), np.hstack([rigid_shapes, vector[:, order]])
 
 
 def _newton_poles(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Newton's method on (λ² M + λ R + K) x + Gᵀμ = 0, G x = 0 from poles and shapes of a projected problem."""
+    """Poles by Newton's method on (λ² M + λ R + K) x + Gᵀμ = 0, G x = 0, from poles and shapes of the projected problem.
+
+    Raises AccuracyError if they move far or coincide: then they cannot be assigned to modes.
+    """
     _velocity_damping(system)
-    model, found = SecondOrder.of(system), []
+    model, roots = SecondOrder.from_system(system), []
     for s, x in zip(poles, shapes.T, strict=True):
         for _ in range(NEWTON_STEPS if s else 0):
-            y = model.at(s).solve(2 * s * (model.M @ x) + model.D @ x)
+            y = model.factor(s).solve(2 * s * (model.M @ x) + model.D @ x)
             pivot = int(np.argmax(np.abs(x)))
             size = np.abs(y).max()
             if not np.isfinite(size) or abs(y[pivot]) < 1e-12 * size:  # a singular pencil, or an infinite step
@@ -341,13 +346,13 @@ def _newton_poles(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) ->
             s, x = s - step, y / size
             if abs(step) < 1e-12 * abs(s):
                 break
-        found.append(s)
-    out = np.array(found)
-    moving = out[out != 0]
+        roots.append(s)
+    found_poles = np.array(roots)
+    moving = found_poles[found_poles != 0]
     distance = np.abs(moving[:, None] - moving)[~np.eye(len(moving), dtype=bool)]
-    far = np.abs(out - poles) > 0.2 * np.abs(poles)
-    if far.any() or (out.imag < 0).any() or (distance < 1e-9 * np.abs(moving).max(initial=0.0)).any():
+    moved_far = np.abs(found_poles - poles) > 0.2 * np.abs(poles)
+    if moved_far.any() or (found_poles.imag < 0).any() or (distance < 1e-9 * np.abs(moving).max(initial=0.0)).any():
         raise AccuracyError(
             "damping couples the modes too strongly to separate their poles; ask for more modes, or reduce it"
         )
-    return out
+    return found_poles

@@ -31,24 +31,27 @@ from phloat.errors import InputError, positive
 from phloat.linear.form.mass_normalised import FirstOrder, MassNormalised
 from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
-MOST_ROWS = 1500
-RANK = 1e-11  # of matrices of size one: what counts as zero when ranks are decided
-ZERO = 1e-12  # of the largest entry: what counts as s = 0
-SKEW = 1e-13  # of matrices of size one: what counts as skew
+MAX_ROWS = 1500  # rows up to which the dense methods of this file are used
+RANK = 1e-11  # singular value that counts as zero, for matrices of size one
+ZERO = 1e-12  # |s| that counts as zero, relative to the largest entry of A
+SKEW = 1e-13  # defect up to which a matrix of size one is skew
 DETERMINED = 1e-6  # relative error up to which a zero is listed
-ROUGH = 100.0  # relative error up to which an eigenvalue is a start for Newton's method (its bound is a crude one)
-NEAR = 0.05  # relative distance that Newton's method may go
-ABSENT = 1e-12  # of ports on coordinates of unit mass: what counts as no part in a mode
+ROUGH = 100.0  # relative error (a crude bound) up to which an eigenvalue is a start for Newton's method
+NEWTON_RANGE = 0.05  # relative distance that Newton's method may go
+ABSENT = 1e-12  # part of a port in a mode that is round-off, relative to its terms
 NEWTON_STEPS = 4
-STILL = 1e-9  # of the first shift, squared: what counts as s = 0
-APART = 300.0  # ratio of one shift to the next
-GOOD = 1e-4  # relative error up to which the zeros of a shift are used; those beyond come from the next
+AT_ZERO = 1e-9  # |s²| that counts as zero, relative to the square of the first shift
+SHIFT_RATIO = 300.0  # ratio of one shift to the next
+USABLE = 1e-4  # relative error up to which the zeros of a shift are used; those beyond come from the next shift
 EPS = 4 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
 class PoleZeros:
-    """Poles of a system and zeros from inputs to outputs with Im ≥ 0, by size; modes that the ports do not see are in both."""
+    """Poles of a system and zeros from inputs to outputs with Im ≥ 0 (rad/s), sorted by magnitude.
+
+    Modes that are not controllable or not observable are in both.
+    """
 
     poles: np.ndarray
     zeros: np.ndarray
@@ -56,7 +59,7 @@ class PoleZeros:
     outputs: tuple[str, ...]
 
     def below(self, omega: float) -> PoleZeros:
-        """Those with |s| below a frequency (rad/s)."""
+        """The poles and zeros with |s| below a frequency (rad/s)."""
         limit = positive("omega", omega)
         return replace(self, poles=self.poles[np.abs(self.poles) < limit], zeros=self.zeros[np.abs(self.zeros) < limit])
 
@@ -102,14 +105,14 @@ def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> n
     into, out, ends = inputs_outputs(system, inputs, outputs)
     if len(into) != len(out):
         raise InputError(f"there are {len(into)} inputs and {len(out)} outputs; choose components, as in 'port[0]'")
-    _require_few_rows(system)
-    found = _distant_zeros(system, into, out) if _distant(system, into, out) else _zeros(system, into, out)
-    if found is None:
+    _require_dense_size(system)
+    roots = (_modal_zeros if _lossless_pair(system, into, out) else _invariant_zeros)(system, into, out)
+    if roots is None:
         raise InputError(
             f"every s is a zero from {' to '.join(map(', '.join, ends))}: an output does not depend on the "
             "inputs, or depends on another; see ports_report(…)"
         )
-    return _by_size(found)
+    return _by_size(roots)
 
 
 @one_thread()
@@ -138,60 +141,63 @@ def poles(system: LinearPHDAE) -> np.ndarray:
     array([-1.+1.7321j])
     """
     linear_only(system, circulatory=True)
-    _require_few_rows(system)
+    _require_dense_size(system)
     none = np.zeros(0, dtype=int)
     direct = system.separable and not system.circulatory
-    found = _second_order_poles(system) if direct else _zeros(system, none, none)
-    if found is None:
+    roots = _second_order_poles(system) if direct else _invariant_zeros(system, none, none)
+    if roots is None:
         raise InputError("joints are redundant: remove those rows first, as linearise does")
-    return _by_size(found)
+    return _by_size(roots)
 
 
 def _second_order_poles(system: LinearPHDAE) -> np.ndarray:
     """All poles with Im ≥ 0, with one zero for a rigid motion of constant momentum."""
     n, J = system.split, system.J
-    at, D = MassNormalised.of(system.E, J, system.G, n), csr(system.R[:n, :n] - J[:n, :n])
+    form, D = MassNormalised.from_matrices(system.E, J, system.G, n), csr(system.R[:n, :n] - J[:n, :n])
     if largest(D):
-        x = FirstOrder.of(at, D)
+        x = FirstOrder.from_modes(form, D)
         return np.concatenate([np.zeros(x.conserved.shape[1]), x.value[x.value.imag >= 0.0]])
-    mu, _ = at.eigenpairs()
-    grows = np.sqrt(-mu[mu < 0.0])
-    return np.concatenate([np.zeros(at.rigid.shape[1]), grows, -grows, 1j * np.sqrt(mu[mu > 0.0])])
+    mu, _ = form.eigenpairs()
+    growth = np.sqrt(-mu[mu < 0.0])
+    return np.concatenate([np.zeros(form.rigid.shape[1]), growth, -growth, 1j * np.sqrt(mu[mu > 0.0])])
 
 
 @one_thread()
 def poles_zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> PoleZeros:
-    """Poles, and zeros from as many inputs to as many outputs."""
-    found = zeros(system, inputs, outputs)
-    return PoleZeros(poles(system), found, *inputs_outputs(system, inputs, outputs)[2])
+    """The poles of a system and its zeros from inputs to as many outputs (default: the inputs); see `poles` and `zeros`."""
+    all_zeros = zeros(system, inputs, outputs)
+    return PoleZeros(poles(system), all_zeros, *inputs_outputs(system, inputs, outputs)[2])
 
 
-def _require_few_rows(system: LinearPHDAE) -> None:
-    if system.rows.size > MOST_ROWS:
-        raise InputError(f"{system.rows.size} rows are too many (at most {MOST_ROWS}); reduce the system first")
+def _require_dense_size(system: LinearPHDAE) -> None:
+    if system.rows.size > MAX_ROWS:
+        raise InputError(f"{system.rows.size} rows are too many (at most {MAX_ROWS}); reduce the system first")
 
 
-def _zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+def _invariant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    """The zeros with Im ≥ 0 by elimination of the algebraic equations, not sorted; None if every s is a zero."""
     size, plant = scaled_state_space(system, into, out)
-    A, C, F, D = (a.T for a in _without_algebra(*_without_algebra(*plant)))
+    A, C, F, D = (a.T for a in _eliminate_algebraic(*_eliminate_algebraic(*plant)))
     if len(D) < len(plant[2]):
         return None
     A = A - F @ la.solve(D, C) if len(D) else A
-    found = 1j * la.eigvalsh(-1j * A) if np.abs(A + A.T).max(initial=0.0) <= SKEW else la.eigvals(A)
-    found = found * size
-    found[np.abs(found) <= ZERO * size] = 0.0
-    found = np.where(np.abs(found.imag) <= ZERO * size, found.real, found)
-    return np.asarray(found[found.imag >= 0.0])
+    roots = 1j * la.eigvalsh(-1j * A) if np.abs(A + A.T).max(initial=0.0) <= SKEW else la.eigvals(A)
+    roots = roots * size
+    roots[np.abs(roots) <= ZERO * size] = 0.0
+    roots = np.where(np.abs(roots.imag) <= ZERO * size, roots.real, roots)
+    return np.asarray(roots[roots.imag >= 0.0])
 
 
-def _by_size(found: np.ndarray) -> np.ndarray:
-    return found[np.argsort(np.abs(found), kind="stable")]
+def _by_size(roots: np.ndarray) -> np.ndarray:
+    """The roots, ascending in magnitude."""
+    return roots[np.argsort(np.abs(roots), kind="stable")]
 
 
-def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, ...]:
-    """ẋ = A x + F w, 0 = C x + D w with fewer x and D of full row rank, transposed; rows that are always satisfied are dropped.
+def _eliminate_algebraic(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Aᵀ, Cᵀ, Fᵀ, Dᵀ of ẋ = A x + F w, 0 = C x + D w with fewer states x and D of full row rank.
 
-    Rows without w keep some x at zero; the new rows say that their rates are zero.
+    Rows without w constrain some x to zero; they are replaced by rows that make the rates of these x zero. Rows that are always
+    satisfied are dropped.
     """
     while len(D):
         U, size, _ = la.svd(D)
@@ -213,7 +219,7 @@ def _without_algebra(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndarray)
 def scaled_state_space(
     system: LinearPHDAE, into: np.ndarray, out: np.ndarray
 ) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """(A, F, C, D) of ẋ = A x + F (λ, u), 0 = C x + D (λ, u), each of size one, and the frequency that A was divided by."""
+    """The frequency that A was divided by, and (A, F, C, D) of ẋ = A x + F (λ, u), 0 = C x + D (λ, u), each of size one."""
     inverse, sign, A = _energy_coordinates(system)
     joints = system.multipliers.size
     G, B, B_lam = system.G.toarray(), system.B.toarray(), system.B_lam.toarray()
@@ -221,14 +227,15 @@ def scaled_state_space(
     C = np.vstack([-G, B[:, out].T]) @ inverse.T
     D = np.zeros((joints + len(out), joints + len(into)))
     D[:joints, joints:], D[joints:, :joints] = B_lam[:, into], B_lam[:, out].T
-    closed = np.flatnonzero(~np.any(D[:joints], axis=1))  # a driven joint moves the rest
-    A, F, C = _reached(system, A, F, C, C[closed])
+    constraint_rows = np.flatnonzero(~np.any(D[:joints], axis=1))  # a driven joint moves the rest
+    A, F, C = _without_unreached_stresses(system, A, F, C, C[constraint_rows])
     size = float(np.abs(A).max(initial=0.0)) or 1.0
     row, column = _lengths(np.hstack([C, D]).T), _lengths(np.vstack([F, D]))
     return size, (A / size, F / column, C / row[:, None], D / column / row[:, None])
 
 
 def _lengths(columns: np.ndarray) -> np.ndarray:
+    """The norms of the columns, 1 for a zero column."""
     length = np.linalg.norm(columns, axis=0)
     return np.where(length > 0.0, length, 1.0)
 
@@ -244,7 +251,7 @@ def _energy_coordinates(system: LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np
 
 
 def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
-    """A of ẋ = size · A x for a system without joints, of size one and without stresses that no motion reaches; rows e = T x."""
+    """size, A and T of ẋ = size · A x, e = T x for a system without joints: A of size one, without stresses that never change."""
     inverse, _, A = _energy_coordinates(system)
     n = system.split
     U, reached, _ = la.svd(A[n:, :n], full_matrices=False)
@@ -254,91 +261,94 @@ def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
     return size, A / size, inverse.T @ T
 
 
-def _reached(
-    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, closed: np.ndarray
+def _without_unreached_stresses(
+    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, constraints: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Without stresses that no motion reaches: they are constant, poles and zeros at s = 0 without meaning.
+    """A, F and C without stresses that no motion changes: they would be poles and zeros at s = 0 without meaning.
 
-    `closed` are rows of joints: motions that they do not allow reach nothing.
+    `constraints` are joint rows; only motions that they allow change stresses.
     """
     n = system.split
     coupled = np.any(A[n:, n:]) or np.any(F[n:]) or np.any(C[:, n:]) or largest(system.E[:n, n:])
     if not 0 < n < system.rows.size or coupled:
         return A, F, C
-    U, size, _ = la.svd(A[n:, :n] @ la.null_space(closed[:, :n], rcond=RANK), full_matrices=False)
+    U, size, _ = la.svd(A[n:, :n] @ la.null_space(constraints[:, :n], rcond=RANK), full_matrices=False)
     T = la.block_diag(np.eye(n), U[:, size > ZERO * size.max(initial=0.0)])
     return T.T @ A @ T, T.T @ F, C @ T
 
 
-def _distant(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:
-    """Whether the ports are different, act on velocities, and nothing is damped or gyroscopic."""
+def _lossless_pair(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:
+    """Whether inputs and outputs are different ports, act on velocities, and nothing is damped or gyroscopic."""
     if np.array_equal(into, out) or not system.lossless or not system.separable:
         return False
     n, ports = system.split, np.union1d(into, out)
     return not (largest(system.J[:n, :n]) or largest(system.B[n:][:, ports]) or largest(system.B_lam[:, ports]))
 
 
-def _distant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
-    """The zeros with Im ≥ 0, not sorted; None if every s is one."""
+def _modal_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    """The zeros of a lossless system between different ports, with Im ≥ 0, not sorted; None if every s is a zero."""
     n = system.split
-    at = MassNormalised.of(system.E, system.J, system.G, n)
-    mu, V = at.eigenpairs()
+    form = MassNormalised.from_matrices(system.E, system.J, system.G, n)
+    mu, V = form.eigenpairs()
     unit = 1.0 / np.sqrt(system.E.diagonal()[:n])
-    (b_0, b), (c_0, c) = (_parts(system.B[:n, which].toarray(), unit, at.rigid, V) for which in (into, out))
-    turn = la.qr(b_0)[0] if b_0.size else np.eye(len(b_0))  # rigid motions that no input moves are zeros at s = 0
-    b_0, c_0 = (np.where(np.abs(turn.T @ x) > ABSENT * np.abs(x).sum(axis=0), turn.T @ x, 0.0) for x in (b_0, c_0))
-    moved, felt = b_0.any(axis=1) & c_0.any(axis=1), b.any(axis=1) & c.any(axis=1)
-    b, c = np.vstack([b_0[moved], b[felt]]), np.vstack([c_0[moved], c[felt]])
-    own, loose = np.concatenate([np.zeros(moved.sum()), mu[felt]]), int((~moved).sum())
-    found = _between(own, b, c)
-    if found is None:
+    (b_0, b), (c_0, c) = (_parts(system.B[:n, columns].toarray(), unit, form.rigid, V) for columns in (into, out))
+    Q = la.qr(b_0)[0] if b_0.size else np.eye(len(b_0))  # rigid motions that no input moves are zeros at s = 0
+    b_0, c_0 = (np.where(np.abs(Q.T @ x) > ABSENT * np.abs(x).sum(axis=0), Q.T @ x, 0.0) for x in (b_0, c_0))
+    movable, excited = b_0.any(axis=1) & c_0.any(axis=1), b.any(axis=1) & c.any(axis=1)
+    b, c = np.vstack([b_0[movable], b[excited]]), np.vstack([c_0[movable], c[excited]])
+    omega_2, unmoved = np.concatenate([np.zeros(movable.sum()), mu[excited]]), int((~movable).sum())
+    determined = _determined_zeros(omega_2, b, c)
+    if determined is None:
         return None
-    squared, still = found
-    at_rest = max(len(into) - int(moved.sum()) + 2 * still, 0) + loose
-    squared = np.concatenate([squared, -mu[~felt]])
+    squared, zero_count = determined
+    at_rest = max(len(into) - int(movable.sum()) + 2 * zero_count, 0) + unmoved
+    squared = np.concatenate([squared, -mu[~excited]])
     root = np.sqrt(squared.astype(complex))
-    both = np.concatenate([root, -root])
-    upper = both[(both.imag > 0.0) | ((both.imag == 0.0) & (both != 0.0))]
+    roots = np.concatenate([root, -root])
+    upper = roots[(roots.imag > 0.0) | ((roots.imag == 0.0) & (roots != 0.0))]
     return np.concatenate([np.zeros(at_rest), upper])
 
 
 def _parts(B: np.ndarray, unit: np.ndarray, *shapes: np.ndarray) -> list[np.ndarray]:
-    """VᵀB of each shape V of unit mass (modes × ports), exactly zero where it is round-off."""
+    """VᵀB for each matrix V of shapes of unit mass, (modes, ports), exactly zero where it is round-off."""
     size = np.abs(B).T @ unit
     return [np.where(np.abs(V.T @ B) > ABSENT * size, V.T @ B, 0.0) for V in shapes]
 
 
-def _between(mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """s² of the zeros that are determined, and the number of those at zero; from shifts that cover the frequencies."""
+def _determined_zeros(mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, int] | None:
+    """s² of the zeros that double precision determines, and the number of zeros at s = 0; None if every s is a zero.
+
+    The zeros come from a row of shifts that covers the frequencies √μ.
+    """
     low = np.sqrt(np.abs(mu[mu != 0.0]).min(initial=np.inf))
     low = 0.9 * max(low if np.isfinite(low) else 1.0, np.sqrt(max(-2.0 * mu.min(initial=0.0), 0.0)))
     high = np.sqrt(np.abs(mu).max(initial=0.0))
-    shifts = low * APART ** np.arange(max(int(np.ceil(np.log(max(high / low, 1.0)) / np.log(APART))), 1))
-    bands = [_near(sigma, mu, b, c) for sigma in shifts]
+    shifts = low * SHIFT_RATIO ** np.arange(max(int(np.ceil(np.log(max(high / low, 1.0)) / np.log(SHIFT_RATIO))), 1))
+    bands = [_shift_zeros(sigma, mu, b, c) for sigma in shifts]
     if any(band is None for band in bands):
         return None
-    kept, start = [], 0.0
+    accepted, start = [], 0.0
     for k, band in enumerate(bands):
         assert band is not None
         size = np.abs(band[0])
-        stop = np.inf if k == len(bands) - 1 else max(_reach(size, band[1]), start)
-        there = (size > start) & (size <= stop)
-        kept.append((band[0][there], band[1][there]))
+        stop = np.inf if k == len(bands) - 1 else max(_accurate_up_to(size, band[1]), start)
+        in_band = (size > start) & (size <= stop)
+        accepted.append((band[0][in_band], band[1][in_band]))
         start = stop
-    squared, off = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    still = np.abs(squared) <= STILL * low**2
-    starts = squared[~still & (off <= ROUGH * np.abs(squared))]
-    found = [(x, start) for start in starts if (x := _polished(start, mu, b, c)) is not None]
-    return np.array([x for k, (x, start) in enumerate(found) if not _again(x, start, found[:k])]), int(still.sum())
+    squared, error = (np.concatenate(parts) for parts in zip(*accepted, strict=True))
+    zero = np.abs(squared) <= AT_ZERO * low**2
+    starts = squared[~zero & (error <= ROUGH * np.abs(squared))]
+    pairs = [(x, start) for start in starts if (x := _newton_zero(start, mu, b, c)) is not None]
+    return np.array([x for k, (x, start) in enumerate(pairs) if not _is_repeat(x, start, pairs[:k])]), int(zero.sum())
 
 
-def _again(x: complex, start: complex, others: list[tuple[complex, complex]]) -> bool:
-    """Whether Newton's method found a known zero from another start."""
-    return any(abs(x - y) <= 1e-8 * abs(x) and abs(start - z) > 1e-5 * abs(x) for y, z in others)
+def _is_repeat(x: complex, start: complex, previous: list[tuple[complex, complex]]) -> bool:
+    """Whether Newton's method converged from this start to a zero that it found from another start: `previous` (zero, start)."""
+    return any(abs(x - y) <= 1e-8 * abs(x) and abs(start - z) > 1e-5 * abs(x) for y, z in previous)
 
 
-def _polished(x: complex, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> complex | None:
-    """s² after some steps of Newton's method on cᵀ(Ω² + s²)⁻¹b; None if round-off of its terms moves it too far."""
+def _newton_zero(x: complex, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> complex | None:
+    """s² after some Newton steps on cᵀ(Ω² + s²)⁻¹b = 0; None if round-off of its terms does not determine it."""
     start = x
     for _ in range(NEWTON_STEPS):
         gap = mu + x
@@ -351,13 +361,13 @@ def _polished(x: complex, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> compl
         if not abs(steepness) > 0.0:
             return None
         x = x - (u @ H @ v) / steepness
-    off = EPS * (np.abs(u) @ ((np.abs(c).T / np.abs(gap)) @ np.abs(b)) @ np.abs(v)) / abs(steepness)
-    good = off <= 2.0 * DETERMINED * abs(x) and abs(x - start) <= NEAR * abs(start)
-    return (x.real if abs(x.imag) <= off else x) if good else None
+    error = EPS * (np.abs(u) @ ((np.abs(c).T / np.abs(gap)) @ np.abs(b)) @ np.abs(v)) / abs(steepness)
+    accurate = error <= 2.0 * DETERMINED * abs(x) and abs(x - start) <= NEWTON_RANGE * abs(start)
+    return (x.real if abs(x.imag) <= error else x) if accurate else None
 
 
-def _near(sigma: float, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """s² of all zeros from one shift, and their errors."""
+def _shift_zeros(sigma: float, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """s² of all zeros from one shift, and their absolute errors; None if every s is a zero."""
     root = 1.0 / np.sqrt(mu + sigma**2)
     X, Y = root[:, None] * b, root[:, None] * c
     ports = b.shape[1]
@@ -369,18 +379,18 @@ def _near(sigma: float, mu: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[n
     theta, left, right = la.eig(W, left=True)
     order = np.argsort(-np.abs(theta), kind="stable")[: len(mu) - ports]  # the others are infinite zeros
     theta = theta[order]
-    along = np.abs(np.einsum("ik,ik->k", left[:, order].conj(), right[:, order]))
-    condition = 1.0 / np.maximum(along, 1e-300)
-    there = np.abs(theta) > EPS * np.abs(theta).max(initial=0.0)  # and these too
-    theta, condition = theta[there], condition[there]
+    alignment = np.abs(np.einsum("ik,ik->k", left[:, order].conj(), right[:, order]))
+    condition = 1.0 / np.maximum(alignment, 1e-300)
+    finite = np.abs(theta) > EPS * np.abs(theta).max(initial=0.0)  # and these too
+    theta, condition = theta[finite], condition[finite]
     return sigma**2 - 1.0 / theta, EPS * la.norm(W) / np.abs(theta) * np.minimum(condition, 1e100) / np.abs(theta)
 
 
-def _reach(size: np.ndarray, off: np.ndarray) -> float:
-    """The size up to which the zeros of one shift are good: between the last good one and the next."""
+def _accurate_up_to(size: np.ndarray, error: np.ndarray) -> float:
+    """The |s²| up to which the zeros of one shift are accurate: between the last accurate one and the next."""
     order = np.argsort(size)
-    size, good = size[order], (off <= GOOD * size)[order]
-    if good.all():
+    size, accurate = size[order], (error <= USABLE * size)[order]
+    if accurate.all():
         return np.inf
-    k = int(np.argmin(good))
+    k = int(np.argmin(accurate))
     return float(np.sqrt(size[k - 1] * size[k])) if k else 0.0

@@ -12,12 +12,12 @@ from phloat.linear.analysis.transfer import transfer_function
 from phloat.linear.form.interconnect import swap_causality
 from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
-TURN = 1.1 * np.pi  # a lossless port jumps by π at poles and zeros, which unwrapping must not remove
+PHASE_JUMP = 1.1 * np.pi  # a lossless port jumps by π at poles and zeros, which unwrapping must not remove
 
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """y(s) = H(s) u(s) at s = shift + jω: `values` is frequencies × outputs × inputs; `response["elbow", "shoulder"]` one curve."""
+    """y(s) = H(s) u(s) at s = shift + jω: `values` (frequencies, outputs, inputs); `response[output, input]` is one curve."""
 
     omega: np.ndarray
     values: np.ndarray
@@ -30,24 +30,24 @@ class Response:
 
     @property
     def phase(self) -> np.ndarray:
-        """In radians, unwrapped along the frequencies."""
-        return np.unwrap(np.angle(self.values), axis=0, discont=TURN)
+        """The phase in radians, unwrapped along the frequencies."""
+        return np.unwrap(np.angle(self.values), axis=0, discont=PHASE_JUMP)
 
     @property
     def singular_values(self) -> np.ndarray:
-        """The gains of H(s), largest first: frequencies × the smaller of outputs and inputs."""
+        """The singular values of H(s), descending, (frequencies, min(outputs, inputs))."""
         return np.linalg.svd(self.values, compute_uv=False)
 
     def __getitem__(self, pair: tuple[str, str]) -> np.ndarray:
-        """The output from the input, over the frequencies."""
+        """H from input to output for a pair (output, input), (frequencies,)."""
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise InputError(f"{pair!r} is not a pair; use response[output, input]")
-        places = []
-        for kind, name, there in (("output", pair[0], self.outputs), ("input", pair[1], self.inputs)):
-            if name not in there:
-                raise PortError(unknown(kind, name, there))
-            places.append(there.index(name))
-        return self.values[:, places[0], places[1]]
+        indices = []
+        for kind, name, names in (("output", pair[0], self.outputs), ("input", pair[1], self.inputs)):
+            if name not in names:
+                raise PortError(unknown(kind, name, names))
+            indices.append(names.index(name))
+        return self.values[:, indices[0], indices[1]]
 
 
 @one_thread()
@@ -103,10 +103,10 @@ def response(
 def transmission(
     system: LinearPHDAE, source: str, targets: Ports, *, omega: np.ndarray, shift: float = 0.0
 ) -> Response:
-    """The flows of the target ports per flow of the source port, T(s) = H_ts(s) H_ss(s)⁻¹ (transmissibility).
+    """The transmissibility T(s) = H_ts(s) H_ss(s)⁻¹: flows of the target ports per flow of the source port, at s = shift + jω.
 
-    A source that takes an effort is driven instead; a driven target gives its reaction. By reciprocity the same numbers are the
-    part of a force at a target that reaches the fixed source.
+    A source port that takes an effort is driven instead. A target port that is driven gives its reaction. By reciprocity T is also
+    the fraction of a force at a target that reaches the fixed source.
     """
     linear_only(system, circulatory=True)
     driven = system if system.driven([source]) else swap_causality(system, source)

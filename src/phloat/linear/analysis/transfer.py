@@ -30,22 +30,22 @@ from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.state_space import descriptor, free_motion
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
-FEW = 24  # values of s that are computed one by one
+FEW = 24  # values of s up to which each is computed with its own factorisation
 SMALL = 300  # unknowns up to which a Schur form pays
 
 BATCH = 4_000_000  # numbers at once in a back substitution
-LOST = 1e5  # growth of round-off up to which the Schur form is used
-SWEPT = 1e-10  # of |x|: residual of a sweep that is accepted
-FIRST = 6  # solutions before the first residual
-MORE = 2  # solutions _real_point residuals
-WIDEST = 400  # columns of a basis
-NEW = 1e-13  # of a column: its part outside the basis that widens it
-AGREES = 1e-9  # relative residual of a solution that is accepted
+MAX_GROWTH = 1e5  # growth of round-off up to which the Schur form is used
+SWEEP_TOLERANCE = 1e-10  # residual of a sweep that is accepted, relative to |x|
+FIRST_COUNT = 6  # solutions before the first residual is computed
+ADDED_AT_ONCE = 2  # solutions from one residual to the next
+MAX_WIDTH = 400  # columns of a basis
+INDEPENDENT = 1e-13  # part of a column outside the basis from which it is added, relative to its length
+ACCURATE = 1e-9  # relative residual of a solution that is accepted
 
 
 @dataclass(frozen=True, eq=False)
 class Pencil:
-    """sE − A of a system with its joints, and the columns of its inputs and outputs; all scaled to energies of size one."""
+    """E and A of the pencil sE − A, and the columns of inputs (`into`) and outputs (`out`), scaled to a diagonal of E of one."""
 
     E: sp.csc_array
     A: sp.csc_array
@@ -53,21 +53,25 @@ class Pencil:
     out: np.ndarray
 
     @classmethod
-    def of(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
-        """With the multipliers among the unknowns."""
+    def with_multipliers(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
+        """The pencil of a system with its joints; the multipliers are unknowns."""
         E, A, B = (descriptor(system)[name] for name in "EAB")
-        return cls._scaled(E, A, B.tocsc(), system.rows.size, into, out)
+        return cls._scale(E, A, B.tocsc(), system.rows.size, into, out)
 
     @classmethod
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
-        """On the motions that joints allow, and the index of its first stress; for inputs and outputs that drive no joint."""
+        """The pencil on the motions that joints allow, and the index of its first stress (0 if the rows are not ordered).
+
+        Inputs and outputs must not be driven ports.
+        """
         P = free_motion(system)
         E, A, B = P.T @ system.E @ P, P.T @ system.dynamics @ P, sp.csc_array(P.T @ system.B)
-        pencil = cls._scaled(E, A, B, P.shape[1], into, out)
+        pencil = cls._scale(E, A, B, P.shape[1], into, out)
         return pencil, P.shape[1] - (system.rows.size - system.split) if system.split >= 0 else 0
 
     @classmethod
-    def _scaled(cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray) -> Pencil:
+    def _scale(cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray) -> Pencil:
+        """The pencil with the first `rows` scaled to a diagonal of E of one, and joint rows to unit length."""
         size = np.abs(E.diagonal()[:rows])
         unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         joints = 1.0 / row_lengths(csr(A[rows:, :rows] @ sp.diags_array(unit)))
@@ -80,12 +84,12 @@ class Pencil:
     def size(self) -> int:
         return self.E.shape[0]
 
-    def factorised(self, s: complex) -> Solve:
-        """b ↦ (sE − A)⁻¹b."""
+    def solver(self, s: complex) -> Solve:
+        """The function b ↦ (sE − A)⁻¹b."""
         matrix = sp.csc_array(s * self.E - self.A)
         with suppress(RuntimeError):  # without pivots the fill is low
             factor = SaddleFactor(matrix, pivot=0.0)
-            if self.residual(s, factor.solve(self.into)) <= AGREES:
+            if self.residual(s, factor.solve(self.into)) <= ACCURATE:
                 return factor.solve
         try:
             lu = spla.splu(matrix)
@@ -93,18 +97,18 @@ class Pencil:
             raise pole_error(s) from None
         return lambda b: np.asarray(lu.solve(b.astype(matrix.dtype)))
 
-    def at(self, s: complex) -> np.ndarray:
+    def solution(self, s: complex) -> np.ndarray:
         """(sE − A)⁻¹B."""
-        x = self.factorised(s)(self.into)
+        x = self.solver(s)(self.into)
         if not np.isfinite(x).all():
             raise pole_error(s)
         return x
 
     def residual(self, s: complex, x: np.ndarray) -> float:
         """The residual of x at s, relative to the terms of its rows."""
-        left = np.abs((s * self.E - self.A) @ x - self.into)
+        error = np.abs((s * self.E - self.A) @ x - self.into)
         size = (abs(s) * abs(self.E) + abs(self.A)) @ np.abs(x) + np.abs(self.into)
-        return float(left.max(initial=0.0) / max(size.max(initial=0.0), 1e-300))
+        return float(error.max(initial=0.0) / max(size.max(initial=0.0), 1e-300))
 
 
 def pole_error(s: complex) -> AccuracyError:
@@ -112,9 +116,9 @@ def pole_error(s: complex) -> AccuracyError:
 
 
 def values_one_by_one(pencil: Pencil, s: np.ndarray) -> np.ndarray:
-    """H at every s, from one factorisation each."""
+    """H at every s, (s, outputs, inputs), with one factorisation each."""
     shape = len(s), pencil.out.shape[1], pencil.into.shape[1]
-    return np.array([pencil.out.T @ pencil.at(value) for value in s]).reshape(shape)
+    return np.array([pencil.out.T @ pencil.solution(value) for value in s]).reshape(shape)
 
 
 class SchurForm:
@@ -122,25 +126,25 @@ class SchurForm:
 
     def __init__(self, pencil: Pencil, s_0: float) -> None:
         self.pencil, self.s_0 = pencil, s_0
-        solve = pencil.factorised(s_0)
+        solve = pencil.solver(s_0)
         self.T, self.Q = la.schur(solve(pencil.E.toarray()), output="complex", check_finite=False)
-        self.left, self.right = pencil.out.T @ self.Q, self.Q.conj().T @ solve(pencil.into)
+        self.outputs, self.loads = pencil.out.T @ self.Q, self.Q.conj().T @ solve(pencil.into)
 
-    def solved(self, s: np.ndarray) -> np.ndarray:
+    def solutions(self, s: np.ndarray) -> np.ndarray:
         """Qᴴx at every s, (unknowns, s, inputs): back substitution, one row for all s at a time."""
-        n, inputs = self.right.shape
+        n, inputs = self.loads.shape
         step = s - self.s_0
         z = np.empty((n, len(s), inputs), dtype=complex)
         for i in range(n - 1, -1, -1):
             tail = (self.T[i, i + 1 :] @ z[i + 1 :].reshape(n - 1 - i, len(s) * inputs)).reshape(len(s), inputs)
             pivot = 1.0 + step * self.T[i, i]
-            z[i] = (self.right[i] - step[:, None] * tail) / pivot[:, None]
+            z[i] = (self.loads[i] - step[:, None] * tail) / pivot[:, None]
         return z
 
     def values(self, s: np.ndarray) -> np.ndarray:
         """H at every s, (s, outputs, inputs)."""
-        many = max(1, BATCH // max(self.right.size, 1))
-        parts = [np.tensordot(self.left, self.solved(s[k : k + many]), 1) for k in range(0, len(s), many)]
+        batch = max(1, BATCH // max(self.loads.size, 1))
+        parts = [np.tensordot(self.outputs, self.solutions(s[k : k + batch]), 1) for k in range(0, len(s), batch)]
         return np.concatenate(parts, axis=1).transpose(1, 0, 2)
 
     def growth(self, s: np.ndarray) -> np.ndarray:
@@ -150,8 +154,8 @@ class SchurForm:
         return np.asarray((1.0 + np.abs(step[:, 0]) / self.s_0) / np.maximum(pivot, 1e-300))
 
     def residual(self, s: np.ndarray) -> float:
-        """The largest residual of the solutions at a few s."""
-        z = self.solved(s)
+        """The largest relative residual of the solutions at these s."""
+        z = self.solutions(s)
         return max(self.pencil.residual(value, self.Q @ z[:, k]) for k, value in enumerate(s))
 
 
@@ -162,14 +166,14 @@ def _real_point(s: np.ndarray) -> float:
 
 
 def schur_values(pencil: Pencil, s: np.ndarray) -> np.ndarray | None:
-    """H at every s from one Schur form, near poles one by one; None if that is not accurate."""
+    """H at every s, (s, outputs, inputs), from one Schur form, near poles one by one; None if that is not accurate."""
     try:
         schur = SchurForm(pencil, _real_point(s))
     except (RuntimeError, la.LinAlgError):
         return None
-    near_pole = schur.growth(s) > LOST
+    near_pole = schur.growth(s) > MAX_GROWTH
     clear = s[~near_pole]
-    if len(clear) <= FEW or schur.residual(clear[:: max(1, len(clear) // 4)]) > AGREES:
+    if len(clear) <= FEW or schur.residual(clear[:: max(1, len(clear) // 4)]) > ACCURATE:
         return None
     values = np.empty((len(s), pencil.out.shape[1], pencil.into.shape[1]), dtype=complex)
     values[~near_pole] = schur.values(clear)
@@ -178,82 +182,82 @@ def schur_values(pencil: Pencil, s: np.ndarray) -> np.ndarray | None:
 
 
 class FrequencySweep:
-    """H at all s from the span of solutions at some; `split` is the index of the first stress, or 0."""
+    """H at all s by projection on the solutions at some of them; `split` is the index of the first stress, or 0."""
 
     def __init__(self, pencil: Pencil, split: int, s: np.ndarray) -> None:
         self.pencil, self.s, self.split = pencil, s, split
         self.s_0 = _real_point(s)
-        self.solve = pencil.factorised(self.s_0)
-        self.right = self.solve(pencil.into)
+        self.solve = pencil.solver(self.s_0)
+        self.inputs = self.solve(pencil.into)
         self.V = np.zeros((pencil.size, 0))
         self.KV = np.zeros((pencil.size, 0))
-        self.taken: set[int] = set()
+        self.used: set[int] = set()
 
     def widen(self, k: int) -> None:
         """Adds the solution at s[k] to the basis."""
-        self.taken.add(k)
-        x = self.pencil.at(self.s[k])
+        self.used.add(k)
+        x = self.pencil.solution(self.s[k])
         parts = np.hstack([x.real, x.imag])
         if self.split:
-            upper, lower = parts.copy(), parts.copy()
-            upper[self.split :], lower[: self.split] = 0.0, 0.0
-            parts = np.hstack([upper, lower])
-        fresh = self._new(parts)
-        self.V = np.hstack([self.V, fresh])
-        self.KV = np.hstack([self.KV, self.solve(self.pencil.E @ fresh)])
+            velocities, stresses = parts.copy(), parts.copy()
+            velocities[self.split :], stresses[: self.split] = 0.0, 0.0
+            parts = np.hstack([velocities, stresses])
+        columns = self._outside(parts)
+        self.V = np.hstack([self.V, columns])
+        self.KV = np.hstack([self.KV, self.solve(self.pencil.E @ columns)])
 
-    def _new(self, parts: np.ndarray) -> np.ndarray:
-        """Orthonormal columns of the part outside the basis."""
+    def _outside(self, parts: np.ndarray) -> np.ndarray:
+        """Orthonormal columns that span the part of these columns outside the basis."""
         length = np.linalg.norm(parts, axis=0)
         parts = parts[:, length > 1e-14 * length.max(initial=0.0)]
         parts = parts / np.linalg.norm(parts, axis=0)
         for _ in range(2):
             parts = parts - self.V @ (self.V.T @ parts)
-        left, size, _ = la.svd(parts, full_matrices=False)
-        left = left[:, size > NEW]
-        left = left - self.V @ (self.V.T @ left)
-        return np.asarray(la.qr(left, mode="economic")[0])
+        columns, size, _ = la.svd(parts, full_matrices=False)
+        columns = columns[:, size > INDEPENDENT]
+        columns = columns - self.V @ (self.V.T @ columns)
+        return np.asarray(la.qr(columns, mode="economic")[0])
 
-    def projected(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """H, the relative residual of the solution and the growth of round-off at every s."""
+    def project(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """H of the projected system (s, outputs, inputs), its relative residual (s,) and the growth of round-off (s,)."""
         V, b = self.V, self.pencil.into
         E, A = (sp.csc_array(V.T @ (matrix @ V)) for matrix in (self.pencil.E, self.pencil.A))
         reduced = Pencil(E, A, V.T @ b, V.T @ self.pencil.out)
         schur = SchurForm(reduced, self.s_0)
-        x = np.tensordot(schur.Q, schur.solved(self.s), 1)
+        x = np.tensordot(schur.Q, schur.solutions(self.s), 1)
         H = np.tensordot(reduced.out.T, x, 1).transpose(1, 0, 2)
-        R = la.qr(np.hstack([V, self.KV, self.right]), mode="r")[0]
+        R = la.qr(np.hstack([V, self.KV, self.inputs]), mode="r")[0]
         r, m = V.shape[1], b.shape[1]
         R = R[: 2 * r + m]
-        left = np.tensordot(R[:, :r], x, 1) + np.tensordot(R[:, r : 2 * r], (self.s - self.s_0)[:, None] * x, 1)
-        left -= R[:, None, 2 * r :]
+        error = np.tensordot(R[:, :r], x, 1) + np.tensordot(R[:, r : 2 * r], (self.s - self.s_0)[:, None] * x, 1)
+        error -= R[:, None, 2 * r :]
         size = np.maximum(np.linalg.norm(x, axis=0), 1e-300)
-        return H, (np.linalg.norm(left, axis=0) / size).max(axis=1), schur.growth(self.s)
+        return H, (np.linalg.norm(error, axis=0) / size).max(axis=1), schur.growth(self.s)
 
     def values(self) -> np.ndarray:
-        """H at every s; if the basis would become too wide, the remaining values are computed one by one."""
-        for k in np.unique(np.linspace(0, len(self.s) - 1, FIRST).astype(int)):
+        """H at every s, (s, outputs, inputs); values that a basis of at most MAX_WIDTH does not give are computed one by one."""
+        for k in np.unique(np.linspace(0, len(self.s) - 1, FIRST_COUNT).astype(int)):
             self.widen(int(k))
-        before = -1
+        previous_width = -1
         while True:
-            H, residual, growth = self.projected()
-            open_ = [int(k) for k in np.argsort(-residual) if residual[k] > SWEPT and int(k) not in self.taken]
+            H, residual, growth = self.project()
+            rough = [int(k) for k in np.argsort(-residual) if residual[k] > SWEEP_TOLERANCE and int(k) not in self.used]
             width = self.V.shape[1]
-            if not open_ or width == before or width > min(WIDEST, self.pencil.size // 3):
+            if not rough or width == previous_width or width > min(MAX_WIDTH, self.pencil.size // 3):
                 break
-            before = width
-            for k in (open_[0], *(k for k in open_ if abs(k - open_[0]) > len(self.s) // 20))[:MORE]:
+            previous_width = width
+            for k in (rough[0], *(k for k in rough if abs(k - rough[0]) > len(self.s) // 20))[:ADDED_AT_ONCE]:
                 self.widen(k)
-        for k in {*open_, *np.flatnonzero(growth > LOST)}:
-            H[k] = self.pencil.out.T @ self.pencil.at(self.s[k])
+        for k in {*rough, *np.flatnonzero(growth > MAX_GROWTH)}:
+            H[k] = self.pencil.out.T @ self.pencil.solution(self.s[k])
         if not np.isfinite(H).all():
             raise pole_error(self.s[~np.isfinite(H).all(axis=(1, 2))][0])
         return np.asarray(H)
 
 
 def transfer_function(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """H from columns of B to columns of B at every s, (s, outputs, inputs)."""
-    pencil = Pencil.of(system, into, out)
+    """H at every s, (s, outputs, inputs), by the method that suits their number; `into` and `out` are columns of B."""
+    pencil = Pencil.with_multipliers(system, into, out)
     values = None
     if len(s) > FEW and pencil.size <= SMALL:
         values = schur_values(pencil, s)

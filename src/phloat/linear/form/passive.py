@@ -23,26 +23,26 @@ from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.state_space import descriptor
 
-Given: TypeAlias = ArrayLike | Matrix
-# {port: components}, or names of ports of one component
+Values: TypeAlias = ArrayLike | Matrix
+# {port: number of components}, or names of ports with one component each
 PortSizes: TypeAlias = Mapping[str, int] | Sequence[str] | None
 
-AGREES = 1e-9  # relative error up to which a matrix is the energy
-SAME = 1e-8  # relative error of the transfer function that is accepted
-AXIS = 1e-9  # of the size of A: distance of a pole from the imaginary axis up to which it is on it
-ZERO = 1e-9  # of the size of its kind: what counts as zero
-PASSIVE = 1e-9  # of the size of the matrix: negative eigenvalues that are round-off
+TOLERANCE = 1e-9  # relative error up to which X satisfies the inequality of the energy
+TRANSFER_TOLERANCE = 1e-8  # relative error of the transfer function that is accepted
+AXIS = 1e-9  # distance of a pole from the imaginary axis that counts as zero, relative to |A|
+ZERO = 1e-9  # eigenvalue that counts as zero, relative to the terms of its matrix
+PASSIVE = 1e-9  # negative eigenvalue of G + Gᴴ that is round-off, relative to |D + Dᵀ|
 
 
 @one_thread()
 def from_state_space(
-    A: Any, B: Any, C: Any, D: Any = None, *, ports: PortSizes = None, energy: Given | None = None
+    A: Any, B: Any, C: Any, D: Any = None, *, ports: PortSizes = None, energy: Values | None = None
 ) -> LinearPHDAE:
     """ẋ = A x + B u, y = C x + D u as a `LinearPHDAE` with the rows "x"; raises InputError if it is not passive.
 
-    `ports` {name: number of components} or names of ports of one component, in the order of u and y. `energy` is X of
-    H = ½ xᵀX x; it is computed if not given. A feedthrough D becomes massless rows driven by the ports; such ports connect by
-    `gyrator` like all others.
+    `ports` is {name: number of components}, or the names of ports with one component each, in the order of u and y. `energy` is X
+    of H = ½ xᵀX x; by default it is computed. A feedthrough D becomes massless rows that the ports drive; `gyrator` connects such
+    ports, too.
     """
     A, B, C, D = _matrices(A, B, C, D)
     layout = _ports(ports, B.shape[1])
@@ -50,11 +50,11 @@ def from_state_space(
         raise InputError("a system without states is a gain; use a damper, JointDamper(…)")
     W = D + D.T
     if energy is not None:
-        X = _given(energy, A, B, C, W)
+        X = _require_storage(energy, A, B, C, W)
     elif _is_storage(np.eye(len(A)), A, B, C, W):
         X = np.eye(len(A))
     else:
-        X = _computed(A, B, C, W)
+        X = _computed_energy(A, B, C, W)
     F, G, P = X @ A, 0.5 * (C.T + X @ B), 0.5 * (C.T - X @ B)
     J, R, S, N = 0.5 * (F - F.T), -0.5 * (F + F.T), 0.5 * W, 0.5 * (D.T - D)
     system = with_feedthrough(E=X, J=J, R=R, B=G, P=P, S=S, N=N, ports=layout)
@@ -63,34 +63,34 @@ def from_state_space(
 
 
 def _require_same_transfer(system: LinearPHDAE, A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> None:
-    """Raises AccuracyError if the transfer functions differ at a point among the poles, off the axis."""
+    """Raises AccuracyError if the transfer functions differ at a point s of the magnitude of the poles."""
     s = (1 + 1j) * (float(np.median(np.abs(la.eigvals(A)))) or 1.0)
     expected = D + C @ la.solve(s * np.eye(len(A)) - A, B)
     E, F, b = (descriptor(system)[name].toarray() for name in "EAB")
     size = max(float(la.norm(expected)), 1e-300)
-    if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected) / size) > SAME:
+    if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected) / size) > TRANSFER_TOLERANCE:
         raise AccuracyError(f"relative error {error:.1e} of the transfer function: badly scaled states; balance them")
 
 
 def with_feedthrough(
-    *, E: Given, J: Given, R: Given, B: Given, P: Given, S: Given, N: Given, ports: Layout
+    *, E: Values, J: Values, R: Values, B: Values, P: Values, S: Values, N: Values, ports: Layout
 ) -> LinearPHDAE:
-    """E ẋ = (J − R) x + (B − P) u, y = (B + P)ᵀx + (S − N) u.
+    """E ẋ = (J − R) x + (B − P) u, y = (B + P)ᵀx + (S − N) u as a `LinearPHDAE`.
 
-    With P, S and N the input becomes a row f = u, held by the multipliers y:
+    If P, S or N is not zero, a massless row f with the constraint f = u and the multiplier y is added:
     E → diag(E, 0), J → [[J, B], [−Bᵀ, N]], R → [[R, P], [Pᵀ, S]].
     """
     rows = Layout({"x": (np.shape(E)[0],)}, "row")
     E, J, R, B, P, S, N = (csr(m) for m in (E, J, R, B, P, S, N))
     size = max(largest(B), largest(S), largest(N))
     if max(largest(P), largest(S), largest(N)) <= 1e-12 * size:
-        return LinearPHDAE(E=E, J=J, R=_rounded(R, largest(J) + largest(R)), B=B, rows=rows, ports=ports)
+        return LinearPHDAE(E=E, J=J, R=_without_round_off(R, largest(J) + largest(R)), B=B, rows=rows, ports=ports)
     n, m = rows.size, ports.size
     R = stacked([[R, P], [P.T, S]])
     return LinearPHDAE(
         E=stacked([[E, None], [None, zero_matrix(m, m)]]),
         J=stacked([[J, B], [-B.T, N]]),
-        R=_rounded(R, largest(R)),
+        R=_without_round_off(R, largest(R)),
         B=zero_matrix(n + m, m),
         G=np.hstack([np.zeros((m, n)), np.eye(m)]),
         B_lam=np.eye(m),
@@ -100,12 +100,12 @@ def with_feedthrough(
     )
 
 
-def _rounded(R: Matrix, size: float) -> Matrix:
+def _without_round_off(R: Matrix, size: float) -> Matrix:
     """R without negative eigenvalues that are round-off."""
     if not R.nnz or R.shape[0] > 2000:
         return R
     d, V = la.eigh(R.toarray())
-    if d[0] >= 0.0 or d[0] < -AGREES * size:
+    if d[0] >= 0.0 or d[0] < -TOLERANCE * size:
         return R
     return csr((V * np.where(d > 1e-14 * size, d, 0.0)) @ V.T)
 
@@ -116,14 +116,16 @@ def _power(X: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.nda
 
 
 def _is_storage(X: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> bool:
+    """Whether the system dissipates with the energy ½ xᵀX x: the matrix of the power is positive, up to round-off."""
     power = _power(X, A, B, C, W)
-    around = np.concatenate([np.full(len(A), la.norm(X @ A)), np.full(len(W), la.norm(W) + la.norm(C))])
-    scale = 1.0 / np.sqrt(np.where(around > 0.0, around, 1.0))
-    off = la.norm(C.T - X @ B) > AGREES * la.norm(C) if not W.any() else False
-    return not off and la.eigvalsh(scale[:, None] * power * scale)[0] > -AGREES
+    sizes = np.concatenate([np.full(len(A), la.norm(X @ A)), np.full(len(W), la.norm(W) + la.norm(C))])
+    scale = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
+    mismatch = la.norm(C.T - X @ B) > TOLERANCE * la.norm(C) if not W.any() else False
+    return not mismatch and la.eigvalsh(scale[:, None] * power * scale)[0] > -TOLERANCE
 
 
-def _computed(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+def _computed_energy(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """An X of H = ½ xᵀX x that makes the system passive, computed in balanced coordinates."""
     size = np.diag(la.matrix_balance(A, permute=False)[1]) if len(A) else np.zeros(0)
     X = storage(A * size / size[:, None], B / size[:, None], C * size, W) / size / size[:, None]
     if not _is_storage(X, A, B, C, W):
@@ -134,20 +136,22 @@ def _computed(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.
     return X
 
 
-def _given(energy: ArrayLike | Matrix, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+def _require_storage(energy: Values, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """X as a symmetric array; raises InputError if it is not positive, or the system is not passive with it."""
     X = finite("energy", csr(energy).toarray() if sp.issparse(energy) else energy, A.shape)
-    if len(X) and (la.norm(X - X.T) > AGREES * la.norm(X) or la.eigvalsh(X)[0] <= 0.0):
+    if len(X) and (la.norm(X - X.T) > TOLERANCE * la.norm(X) or la.eigvalsh(X)[0] <= 0.0):
         raise InputError(f"energy is not symmetric and positive: its lowest eigenvalue is {la.eigvalsh(X)[0]:.3g}")
     X = _symmetric(X)
     if not _is_storage(X, A, B, C, W):
-        worst = la.eigvalsh(_power(X, A, B, C, W))[0]
-        raise InputError(f"not passive with this energy: the power has the eigenvalue {worst:.3g}; omit energy=")
+        lowest = la.eigvalsh(_power(X, A, B, C, W))[0]
+        raise InputError(f"not passive with this energy: the power has the eigenvalue {lowest:.3g}; omit energy=")
     return X
 
 
 def _matrices(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The matrices as arrays; raises InputError if their shapes do not agree."""
     A, B, C = (np.atleast_2d(np.asarray(m)) for m in (A, B, C))
     (n, inputs), outputs = B.shape, C.shape[0]
     if inputs != outputs:
@@ -158,6 +162,7 @@ def _matrices(
 
 
 def _ports(ports: PortSizes, inputs: int) -> Layout:
+    """The layout of the ports; raises InputError if they do not have as many components as there are inputs."""
     if ports is None:
         return Layout({"u": (inputs,)}, "port")
     names = [ports] if isinstance(ports, str) else ports
@@ -168,53 +173,53 @@ def _ports(ports: PortSizes, inputs: int) -> Layout:
 
 
 def storage(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, *, scale: float = 0.0) -> np.ndarray:
-    """X = Xᵀ > 0 for ẋ = A x + B u, y = C x + D u with W = D + Dᵀ; raises InputError if the system is not passive.
+    """The energy X = Xᵀ > 0 of ẋ = A x + B u, y = C x + D u with W = D + Dᵀ; raises InputError if the system is not passive.
 
-    `scale` is the magnitude of the terms of W: far below it W is round-off.
+    `scale` is the magnitude of the terms of W; entries far below it are round-off.
     """
     n = len(A)
     size = la.norm(A, 2) if n else 1.0
     d, U = la.eigh(W) if len(W) else (np.zeros(0), W)
-    around = la.norm(C, 2) * la.norm(B, 2) / (size or 1.0) if n and len(W) else 0.0
-    reach = ZERO * max(float(np.abs(d).max(initial=0.0)), scale, around)
-    if d.min(initial=0.0) < -reach:
+    product = la.norm(C, 2) * la.norm(B, 2) / (size or 1.0) if n and len(W) else 0.0
+    threshold = ZERO * max(float(np.abs(d).max(initial=0.0)), scale, product)
+    if d.min(initial=0.0) < -threshold:
         raise InputError(f"the system is not passive: at high frequencies G + Gᴴ has the eigenvalue {d[0]:.3g}")
     if not n:
         return np.zeros((0, 0))
     poles = la.eigvals(A)
-    worst = poles[int(np.argmax(poles.real))]
-    if worst.real > AXIS * size:
-        raise InputError(f"the system is unstable, so it is not passive: it has a pole at s = {worst:.3g}")
+    rightmost = poles[int(np.argmax(poles.real))]
+    if rightmost.real > AXIS * size:
+        raise InputError(f"the system is unstable, so it is not passive: it has a pole at s = {rightmost:.3g}")
     on_axis = np.abs(poles.real) <= AXIS * size
     if on_axis.all():
-        return _lossless(A, B, C)
+        return _lossless_energy(A, B, C)
     if on_axis.any():
-        return _split(A, B, C, W, int(on_axis.sum()), size)
-    fed, B, C = d > reach, B @ U, U.T @ C
-    if fed.all():
-        return _riccati(A, B, C, np.diag(d))
-    return _deflated(A, (B[:, fed], B[:, ~fed]), (C[fed], C[~fed]), np.diag(d[fed]))
+        return _split_energy(A, B, C, W, int(on_axis.sum()), size)
+    direct, B, C = d > threshold, B @ U, U.T @ C
+    if direct.all():
+        return _available_energy(A, B, C, np.diag(d))
+    return _deflated_energy(A, (B[:, direct], B[:, ~direct]), (C[direct], C[~direct]), np.diag(d[direct]))
 
 
-def _split(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, count: int, size: float) -> np.ndarray:
+def _split_energy(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray, count: int, size: float) -> np.ndarray:
     """The sum of the energies of the poles on the axis and of the others, in a real basis that separates them."""
-    S, Q, found = la.schur(A, output="real", sort=lambda re, im: abs(re) <= AXIS * size)
-    if found != count:
-        raise InputError(f"{abs(found - count)} poles are too near to the imaginary axis to be separated; damp them")
+    S, Q, selected = la.schur(A, output="real", sort=lambda re, im: abs(re) <= AXIS * size)
+    if selected != count:
+        raise InputError(f"{abs(selected - count)} poles are too near to the imaginary axis to be separated; damp them")
     Y = la.solve_sylvester(S[:count, :count], -S[count:, count:], -S[:count, count:])
     T = Q @ np.block([[np.eye(count), Y], [np.zeros((len(A) - count, count)), np.eye(len(A) - count)]])
     B, C = la.solve(T, B), C @ T
-    lossless = _lossless(S[:count, :count], B[:count], C[:, :count])
-    return _back(T, lossless, storage(S[count:, count:], B[count:], C[:, count:], W))
+    lossless = _lossless_energy(S[:count, :count], B[:count], C[:, :count])
+    return _transformed_energy(T, lossless, storage(S[count:, count:], B[count:], C[:, count:], W))
 
 
-def _back(T: np.ndarray, *energies: np.ndarray) -> np.ndarray:
-    """The energy of x = T z from those of the parts of z."""
+def _transformed_energy(T: np.ndarray, *energies: np.ndarray) -> np.ndarray:
+    """The energy matrix of x = T z from those of the parts of z."""
     inverse = la.inv(T)
     return _symmetric(inverse.T @ la.block_diag(*energies) @ inverse)
 
 
-def _lossless(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
+def _lossless_energy(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
     """X A + AᵀX = 0 and X B = Cᵀ, by least squares over symmetric X."""
     n = len(A)
     i, j = np.triu_indices(n)
@@ -223,10 +228,10 @@ def _lossless(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
     size_A, size_B = la.norm(A) or 1.0, la.norm(B) or 1.0
     conserved = (basis @ A + np.swapaxes(basis @ A, 1, 2)).reshape(len(i), -1) / size_A
     matrix = np.hstack([conserved, (basis @ B).reshape(len(i), -1) / size_B]).T
-    right = np.concatenate([np.zeros(conserved.shape[1]), C.T.ravel() / size_B])
-    x = la.lstsq(matrix, right)[0]
+    rhs = np.concatenate([np.zeros(conserved.shape[1]), C.T.ravel() / size_B])
+    x = la.lstsq(matrix, rhs)[0]
     X = np.tensordot(x, basis, 1)
-    if la.norm(matrix @ x - right) > 1e-6 * max(la.norm(right), 1e-300) or (n and la.eigvalsh(X)[0] <= 0.0):
+    if la.norm(matrix @ x - rhs) > 1e-6 * max(la.norm(rhs), 1e-300) or (n and la.eigvalsh(X)[0] <= 0.0):
         poles = ", ".join(f"{v:.3g}" for v in np.unique(np.round(np.abs(la.eigvals(A)), 12))[:6])
         raise InputError(
             f"the system is not passive: its poles on the imaginary axis, |s| = {poles}, have residues that are not symmetric "
@@ -235,10 +240,13 @@ def _lossless(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
     return X
 
 
-def _deflated(
+def _deflated_energy(
     A: np.ndarray, B: tuple[np.ndarray, np.ndarray], C: tuple[np.ndarray, np.ndarray], W: np.ndarray
 ) -> np.ndarray:
-    """x = B₂S^(−½)α + N z with C₂N = 0 and S = C₂B₂: X = diag(1, Y) there, and Y solves the problem of z with α as an input."""
+    """The energy if some inputs (index 1 of B and C) have no feedthrough, by a smaller problem.
+
+    With x = B₂S^(−½)α + N z, C₂N = 0 and S = C₂B₂ it is diag(1, Y) in (α, z); Y is the energy of z with α as an additional input.
+    """
     S = C[1] @ B[1]
     asymmetry, smallest = la.norm(S - S.T), la.eigvalsh(_symmetric(S))[0]
     if asymmetry > 1e-6 * max(la.norm(S), 1e-300) or smallest <= ZERO * la.norm(S):
@@ -259,28 +267,28 @@ def _deflated(
         np.block([[power + power.T, mixed], [mixed.T, W]]),
         scale=la.norm(a, 2),
     )
-    return _back(T, np.eye(m), Y)
+    return _transformed_energy(T, np.eye(m), Y)
 
 
-def _riccati(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """The smallest solution of AᵀX + XA + (XB − Cᵀ) W⁻¹ (BᵀX − C) = 0: the available energy."""
+def _available_energy(A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The available energy: the smallest solution X of AᵀX + XA + (XB − Cᵀ) W⁻¹ (BᵀX − C) = 0."""
     try:
         X = la.solve_continuous_are(A, B, np.zeros(A.shape), -W, s=-C.T)
     except (la.LinAlgError, ValueError):
         X = np.full(A.shape, np.nan)
     if np.isfinite(X).all() and la.eigvalsh(_symmetric(X))[0] > 0.0:
         X = _symmetric(X)
-        step = X @ B - C.T
-        if la.norm(A.T @ X + X @ A + step @ la.solve(W, step.T)) <= 1e-6 * la.norm(X @ A):
+        mismatch = X @ B - C.T
+        if la.norm(A.T @ X + X @ A + mismatch @ la.solve(W, mismatch.T)) <= 1e-6 * la.norm(X @ A):
             return X
     omega = np.concatenate([[0.0], np.logspace(-3, 3, 601) * max(float(np.abs(la.eigvals(A)).max()), 1e-300)])
     G = (C @ la.solve(1j * w * np.eye(len(A)) - A, B) for w in omega)
-    lowest, at = min((float(la.eigvalsh(W + H + H.conj().T)[0]), w) for H, w in zip(G, omega, strict=True))
+    lowest, w_min = min((float(la.eigvalsh(W + H + H.conj().T)[0]), w) for H, w in zip(G, omega, strict=True))
     if lowest < -PASSIVE * la.norm(W):
-        raise InputError(f"the system is not passive: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {at:.3g} rad/s")
+        raise InputError(f"the system is not passive: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {w_min:.3g} rad/s")
     raise InputError(
-        f"no energy was found: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {at:.3g} rad/s, or some states are not controllable "
-        "and observable; remove those (control.minreal), add a small feedthrough, or give energy=…"
+        f"no energy was found: G + Gᴴ has the eigenvalue {lowest:.3g} at ω = {w_min:.3g} rad/s, or some states are not "
+        "controllable and observable; remove those (control.minreal), add a small feedthrough, or give energy=…"
     )
 
 

@@ -21,14 +21,14 @@ from phloat.linear.form.mass_normalised import MassNormalised
 Ports: TypeAlias = str | Sequence[str]  # one port or several; "port[i]" is component i of a port
 
 TOLERANCE = 1e-9  # relative defect up to which a matrix is skew, symmetric or positive
-DENSE = 3000  # velocities up to which the sign of an indefinite energy is computed
+DENSE = 3000  # velocities up to which the sign of the energy is computed if E is indefinite
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
     """The velocity of some points as a linear map of the rows: v = motion · e, three rows per point (inertial axes).
 
-    `facets` (facets, 3 or 4) connects the points of a body on a mesh, for drawings.
+    `points` is (points, 3). `facets` (facets, 3 or 4) are the faces of a body on a mesh, as indices of points, for plots.
     """
 
     points: np.ndarray
@@ -36,7 +36,7 @@ class Field:
     facets: np.ndarray | None = None
 
     def of(self, e: np.ndarray) -> np.ndarray:
-        """The velocities, (points, 3)."""
+        """The velocities of the points for rows e, (points, 3)."""
         return (self.motion @ e).reshape(-1, 3)
 
 
@@ -48,10 +48,11 @@ def _empty() -> Any:
 class LinearPHDAE:
     """E ė = (J − R + N) e + Gᵀλ + B u,   0 = −G e + B_λ u,   y = Bᵀe + B_λᵀλ,   H = ½ eᵀE e.
 
-    N is zero except for nonconservative loads (`followers` names them: forces that rotate with their section); such a system is
-    not port-Hamiltonian. Poles, modes, responses, state spaces and simulation accept it, functions that need passivity do not.
-    The rows are ordered (v | σ): the first `split` are velocities, the others stresses; −1 stands for rows without that order.
     `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are velocities of points for output.
+    The rows are in the order (v | σ): the first `split` are velocities, the others stresses; a `split` of −1 means no such order.
+
+    N is not zero only under nonconservative loads, `followers`: forces that rotate with the section they act on. Such a system is
+    not port-Hamiltonian. Poles, modes, responses, state spaces and simulation accept it, functions that need passivity do not.
     """
 
     E: Matrix
@@ -88,9 +89,9 @@ class LinearPHDAE:
             object.__setattr__(self, name, matrix)
         if not isinstance(self.split, (int, np.integer)) or not -1 <= self.split <= n:
             raise StructureError(f"split is {self.split!r}; it must be between 0 and the number of rows, {n}")
-        for what, defect in self.structure().items():
+        for property_name, defect in self.structure().items():
             if defect > TOLERANCE:
-                raise StructureError(f"{what}: relative defect {defect:.1e}")
+                raise StructureError(f"{property_name}: relative defect {defect:.1e}")
 
     def structure(self) -> dict[str, float]:
         """Relative defects of the port-Hamiltonian structure; E may be indefinite (see `passive`)."""
@@ -103,9 +104,9 @@ class LinearPHDAE:
 
     @cached_property
     def passive(self) -> bool:
-        """Whether the energy is bounded below on the motions that the joints allow: E ≥ 0, or M ≥ 0 and L E_σ⁻¹Lᵀ ≥ 0 there.
+        """Whether the energy is bounded below on the motions that the joints allow: E ≥ 0, or M ≥ 0 and L E_σ⁻¹Lᵀ ≥ 0 on them.
 
-        Stresses follow from motions, σ = E_σ⁻¹Lᵀq: a load may give one of them a negative energy that others compensate.
+        Stresses follow from motions, σ = E_σ⁻¹Lᵀq: under a load one of them may have a negative energy that others compensate.
         """
         if self.circulatory:
             return False
@@ -115,7 +116,7 @@ class LinearPHDAE:
         if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
             return False
         try:
-            H = MassNormalised.of(self.E, self.J, self.G, n).H
+            H = MassNormalised.from_matrices(self.E, self.J, self.G, n).H
         except InputError:  # a motion without mass, or a stress without energy
             return False
         return H is None or bool(la.eigvalsh(H)[0] >= -TOLERANCE)
@@ -136,13 +137,13 @@ class LinearPHDAE:
 
     @cached_property
     def separable(self) -> bool:
-        """Whether velocities and stresses share no mass, and stresses are not damped, jointed or coupled with each other."""
+        """Whether E does not couple velocities with stresses, and stresses are not damped, coupled with each other or in joints."""
         n = self.split
         blocks = (self.E[:n, n:], self.J[n:, n:], self.R[n:], self.G[:, n:])
         return n >= 0 and not any(largest(block) for block in blocks)
 
     def driven(self, ports: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Those of the ports (all by default) that take a flow: B_λ ≠ 0."""
+        """The names of those ports (default: of all) that take a flow: B_λ ≠ 0."""
         return tuple(p for p in (self.ports if ports is None else ports) if largest(self.B_lam[:, self.ports[p]]))
 
     def energy(self, e: np.ndarray) -> float:
@@ -160,8 +161,8 @@ class LinearPHDAE:
     def prefixed(self, name: str) -> LinearPHDAE:
         """The same system with `name.` before the names of its rows, ports, multipliers and fields."""
         renamed = copy(self)  # without checking the same matrices again
-        for which in ("rows", "ports", "multipliers"):
-            object.__setattr__(renamed, which, getattr(self, which).prefixed(name))
+        for attribute in ("rows", "ports", "multipliers"):
+            object.__setattr__(renamed, attribute, getattr(self, attribute).prefixed(name))
         object.__setattr__(renamed, "fields", {f"{name}.{key}": value for key, value in self.fields.items()})
         return renamed
 
@@ -173,7 +174,7 @@ class LinearPHDAE:
 
     def _repr_html_(self) -> str:
         names = {"E": "descriptor", "J": "interconnection", "R": "dissipation", "B": "inputs", "G": "joints"}
-        matrices = [(f"{name}, {what}", getattr(self, name)) for name, what in names.items()]
+        matrices = [(f"{name}, {meaning}", getattr(self, name)) for name, meaning in names.items()]
         rows = [(title, f"{m.shape[0]} × {m.shape[1]}", m.nnz) for title, m in matrices if m.size]
         order = f"{self.split} velocities, {self.rows.size - self.split} stresses" if self.split >= 0 else ""
         values = {"rows": order, "ports": listed(self.ports), "multipliers": listed(self.multipliers)}
@@ -192,21 +193,22 @@ def linear_only(system: object, *, circulatory: bool = False) -> None:
         )
 
 
-def _matrix(name: str, given: Any) -> Any:
-    matrix = given if sp.issparse(given) else as_array(given)
+def _matrix(name: str, value: Any) -> Any:
+    """The value, sparse or as an array; raises StructureError if it is not a matrix of real numbers."""
+    matrix = value if sp.issparse(value) else as_array(value)
     if matrix.dtype.kind not in "biuf":
-        raise StructureError(f"{name} is {given!r}; it must be a matrix of real numbers")
+        raise StructureError(f"{name} is {value!r}; it must be a matrix of real numbers")
     return matrix
 
 
 def channels(system: LinearPHDAE, names: Ports) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Columns of B and B_λ that belong to the named ports or components, and a name for each."""
+    """The columns of B and B_λ of the named ports or components ("port[i]"), and a name for each column."""
     columns: list[int] = []
     labels: list[str] = []
     for name in names if isinstance(names, list | tuple) else (names,):
         port, _, index = str(name).partition("[")
-        where = system.ports[port if index.endswith("]") else name]
-        chosen = range(where.start, where.stop)
+        port_columns = system.ports[port if index.endswith("]") else name]
+        chosen = range(port_columns.start, port_columns.stop)
         if index.endswith("]"):
             number = int(index[:-1]) if index[:-1].isdigit() else -1
             if not 0 <= number < len(chosen):
@@ -225,17 +227,17 @@ Names: TypeAlias = tuple[str, ...]
 def inputs_outputs(
     system: LinearPHDAE, inputs: Ports, outputs: Ports | None
 ) -> tuple[np.ndarray, np.ndarray, tuple[Names, Names]]:
-    """`channels` of the inputs and of the outputs, by default the inputs, and the names of both."""
+    """The columns of the inputs, those of the outputs (default: the inputs), and the names of both; see `channels`."""
     into, input_names = channels(system, inputs)
     out, output_names = channels(system, inputs if outputs is None else outputs)
     return into, out, (input_names, output_names)
 
 
-def complex_row(what: str, given: object) -> np.ndarray:
-    """Points s of the complex plane, one or a row of them."""
-    points = np.atleast_1d(as_array(given))
+def complex_row(label: str, value: object) -> np.ndarray:
+    """The value as a complex array (points,); raises InputError if it is neither a number nor a row of finite numbers."""
+    points = np.atleast_1d(as_array(value))
     if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size or not np.isfinite(points).all():
-        raise InputError(f"{what} is {given!r}; it must be a number or a row of them, such as 1j * omega")
+        raise InputError(f"{label} is {value!r}; it must be a number or a row of them, such as 1j * omega")
     return points.astype(complex)
 
 

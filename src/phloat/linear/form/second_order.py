@@ -23,7 +23,7 @@ from phloat.linear.form.saddle import SaddleFactor, solve_real
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """M, D, L, C and G of a system, and the columns of its inputs on velocities, stresses and joints."""
+    """M, D, L, C and G of a (v | σ) system, and its inputs on velocities (B_v), stresses (B_sigma) and joints (B_lam)."""
 
     M: Matrix
     D: Matrix
@@ -35,8 +35,11 @@ class SecondOrder:
     B_lam: Matrix
 
     @classmethod
-    def of(cls, system: LinearPHDAE, *, damped: bool = True) -> SecondOrder:
-        """Raises InputError if velocities and stresses share mass, or if stresses are damped, coupled or held by joints."""
+    def from_system(cls, system: LinearPHDAE, *, damped: bool = True) -> SecondOrder:
+        """The second-order form of a system; with `damped=False` without R.
+
+        Raises InputError if E couples velocities with stresses, or if stresses are damped, coupled with each other or in joints.
+        """
         linear_only(system)
         n, E, J, R = system.split, system.E, system.J, system.R
         if n < 0:
@@ -51,18 +54,18 @@ class SecondOrder:
 
     @cached_property
     def S(self) -> np.ndarray:
-        """C⁻¹B_σ: the stresses of those inputs that act on stresses."""
+        """C⁻¹B_σ, (stresses, inputs), for the inputs that act on stresses."""
         B = self.B_sigma.toarray()
         return self.from_strain(B[:, B.any(axis=0)])
 
     @cached_property
     def F(self) -> np.ndarray:
-        """Forces of the inputs on the velocities, then those of inputs on stresses, −L S."""
+        """The forces of all inputs on the velocities, (velocities, inputs), then −L S of the inputs that act on stresses."""
         return np.hstack([self.B_v.toarray(), -(self.L @ self.S)])
 
     @cached_property
     def drives(self) -> np.ndarray:
-        """B_λ: the velocities G v of driven ports."""
+        """B_λ as a dense array: the joint velocities G v that driven ports prescribe."""
         return self.B_lam.toarray()
 
     @property
@@ -71,6 +74,7 @@ class SecondOrder:
 
     @cached_property
     def C_inverse(self) -> Matrix | None:
+        """C⁻¹ if C has small blocks, otherwise None."""
         return block_inverse(self.C)
 
     @cached_property
@@ -79,11 +83,11 @@ class SecondOrder:
         return negativity_defect(self.C) <= TOLERANCE and bool((self.C.diagonal() > 0.0).all())
 
     def stress(self, V: np.ndarray) -> np.ndarray:
-        """C⁻¹Lᵀ V."""
+        """The stresses C⁻¹Lᵀ V of displacements V."""
         return self.from_strain(self.L.T @ V)
 
     def from_strain(self, strain: np.ndarray) -> np.ndarray:
-        """C⁻¹ on columns."""
+        """The stresses C⁻¹ · strain, column by column."""
         return np.asarray(self.C_inverse @ strain if self.C_inverse is not None else solve_real(self._factor, strain))
 
     @cached_property
@@ -91,54 +95,54 @@ class SecondOrder:
         return spla.splu(self.C.tocsc())
 
     def stiffness(self, V: np.ndarray) -> np.ndarray:
-        """K V, computed through the strains."""
+        """The forces K V, computed through the strains."""
         return np.asarray(self.L @ self.stress(V))
 
     @cached_property
     def K(self) -> Matrix:
-        """K = L C⁻¹Lᵀ if C is local."""
+        """K = L C⁻¹Lᵀ; only if `C_inverse` exists."""
         assert self.C_inverse is not None
         return csr(self.L @ self.C_inverse @ self.L.T)
 
     @cached_property
     def stiff(self) -> np.ndarray:
-        """The size of the diagonal of K."""
+        """An estimate of the diagonal of K, with the diagonal of C only, (velocities,)."""
         return np.asarray(self.L.multiply(self.L) @ (1.0 / np.abs(self.C.diagonal())))
 
-    def at(self, s: complex, border: np.ndarray | None = None) -> Factor:
-        """The factor of s²M + sD + K; `border` are more rows, kept at zero."""
+    def factor(self, s: complex, border: np.ndarray | None = None) -> Factor:
+        """The factor of s²M + sD + K with the joints and the constraints borderᵀq = 0."""
         s = complex(s)
         a, b = (s * s, s) if s.imag else ((s * s).real, s.real)
         return Factor(self, a, b, border)
 
 
 class Factor(SaddleFactor):
-    """The factor of a M + b D + K with the joints and more rows, the border; residuals through the strains.
+    """The factor of a M + b D + K with the joints and the constraints borderᵀq = 0; residuals are computed through the strains.
 
-    If C is not local, or `mixed`, the stresses stay unknowns.
+    If C⁻¹ is full, or with `mixed=True`, the stresses stay unknowns.
     """
 
     def __init__(
-        self, of: SecondOrder, a: complex, b: complex, border: np.ndarray | None = None, *, mixed: bool = False
+        self, model: SecondOrder, a: complex, b: complex, border: np.ndarray | None = None, *, mixed: bool = False
     ):
-        self.of, self.a, self.b, self.strained = of, a, b, of.L.shape[1] > 0
-        S, size = sp.csr_array(a * of.M + b * of.D), None
-        if self.strained and (mixed or of.C_inverse is None):
-            # scaled by its diagonal alone, the stresses would be poor pivots: thirty times the fill for a disc of 12 cells
-            size = np.concatenate([np.abs(S.diagonal()) + of.stiff, np.abs(of.C.diagonal())])
-            S = sp.block_array([[S, of.L], [of.L.T, -of.C]], format="csr")
+        self.model, self.a, self.b, self.strained = model, a, b, model.L.shape[1] > 0
+        S, size = sp.csr_array(a * model.M + b * model.D), None
+        if self.strained and (mixed or model.C_inverse is None):
+            # scaled by the diagonal alone, the stresses would be poor pivots: thirty times the fill for a disc of 12 cells
+            size = np.concatenate([np.abs(S.diagonal()) + model.stiff, np.abs(model.C.diagonal())])
+            S = sp.block_array([[S, model.L], [model.L.T, -model.C]], format="csr")
         elif self.strained:
-            S = S + of.K
-        super().__init__(S, of.G if border is None else stacked([[of.G], [border.T]]), size)
+            S = S + model.K
+        super().__init__(S, model.G if border is None else stacked([[model.G], [border.T]]), size)
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """(a M + b D + K) x."""
-        out = self.a * (self.of.M @ x) + self.b * (self.of.D @ x)
-        return np.asarray(out + self.of.stiffness(x) if self.strained else out)
+        out = self.a * (self.model.M @ x) + self.b * (self.model.D @ x)
+        return np.asarray(out + self.model.stiffness(x) if self.strained else out)
 
 
 def undamped(system: LinearPHDAE) -> LinearPHDAE:
     """The system without damping and gyroscopic forces."""
-    n, rest = system.split, system.rows.size - system.split
-    J = stacked([[zero_matrix(n, n), system.J[:n, n:]], [system.J[n:, :n], zero_matrix(rest, rest)]])
+    n, stresses = system.split, system.rows.size - system.split
+    J = stacked([[zero_matrix(n, n), system.J[:n, n:]], [system.J[n:, :n], zero_matrix(stresses, stresses)]])
     return replace(system, R=zero_matrix(*system.R.shape), J=J)

@@ -14,12 +14,15 @@ from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, st
 from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE, linear_only, numbered
 
-MOST = 4000  # states of a dense A: 128 MB, and half a minute for its exponential or a Riccati equation with it
-MASSLESS = 1e-12  # of a row scaled to size one: no inertia and no compliance
+MAX_STATES = 4000  # of a dense A: 128 MB, and half a minute for its exponential or a Riccati equation with it
+MASSLESS = 1e-12  # eigenvalue of E, scaled to a diagonal of one, that counts as no inertia and no compliance
 
 
 def eliminate(system: LinearPHDAE) -> LinearPHDAE:
-    """Ê = PᵀE P, Ĵ = PᵀJ P, R̂ = PᵀR P, B̂ = PᵀB with range P = null G, P the identity on stresses: the order (v | σ) is kept."""
+    """The system without joints: Ê = PᵀE P, Ĵ = PᵀJ P, R̂ = PᵀR P, B̂ = PᵀB with range P = null G.
+
+    P is the identity on stresses, so the order (v | σ) is kept. Raises InputError if a port is driven.
+    """
     linear_only(system, circulatory=True)
     if not system.multipliers.size:
         return system
@@ -45,7 +48,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
 
 
 def free_motion(system: LinearPHDAE) -> Matrix:
-    """P: the velocities that the joints allow, and all stresses."""
+    """P, (rows, free motions and stresses): a basis of the velocities that the joints allow, and the identity on stresses."""
     split = _velocities(system)
     if largest(system.G[:, split:]):
         raise InputError("joint rows act on stresses; only velocities can be eliminated")
@@ -53,14 +56,16 @@ def free_motion(system: LinearPHDAE) -> Matrix:
 
 
 def _velocities(system: LinearPHDAE) -> int:
+    """The number of velocities, or of all rows if they are not ordered."""
     return system.split if system.split >= 0 else system.rows.size
 
 
 @dataclass(frozen=True, eq=False)
 class StateSpace:
-    """ẋ = A x + B u, y = C x + D u with e = T x + T_u u, and H = ½ Σ signs x²: all signs are +1 if the energy is definite.
+    """ẋ = A x + B u, y = C x + D u with e = T x + T_u u and H = ½ Σ signs x².
 
-    Then A + Aᵀ ≤ 0 and C = Bᵀ mean that it is passive. `driven` are the ports that take a flow and return an effort.
+    All signs are +1 if the energy is definite; then A + Aᵀ ≤ 0 and, without feedthrough, C = Bᵀ: the system is passive. `driven`
+    are the ports that take a flow and return an effort.
     """
 
     A: np.ndarray
@@ -89,7 +94,7 @@ class StateSpace:
 
 
 def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
-    """{"E", "A", "B", "C", "D"} of E ẋ = A x + B u, y = C x + D u with x = (e, λ), sparse, with the joints."""
+    """The sparse matrices {"E", "A", "B", "C", "D"} of E ẋ = A x + B u, y = C x + D u with x = (e, λ), joints included."""
     linear_only(system, circulatory=True)
     joints, inputs = system.multipliers.size, system.ports.size
     E = diagonal([system.E, zero_matrix(joints, joints)])
@@ -99,15 +104,15 @@ def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
 
 
 def state_space(system: LinearPHDAE) -> StateSpace:
-    """The system without joints, massless rows and E.
+    """The state space of a system in energy coordinates: joints and massless rows are eliminated.
 
-    Raises InputError if that would need u̇, or if there are more than some thousand states.
+    Raises InputError if that would need u̇, or if the system has more than 4000 rows or no open port.
     """
     linear_only(system, circulatory=True)
-    if system.rows.size > MOST:
+    if system.rows.size > MAX_STATES:
         raise InputError(
             f"a state space of {system.rows.size} states is dense and would take {8e-9 * system.rows.size**2:.1f} GB per matrix; "
-            f"reduce the system first (up to {MOST} states are exported), or use descriptor(…), which is sparse"
+            f"reduce the system first (up to {MAX_STATES} states are exported), or use descriptor(…), which is sparse"
         )
     if not system.ports.size:
         raise InputError("the system has no open port; an export needs inputs: keep some with with_ports(…)")
@@ -115,28 +120,31 @@ def state_space(system: LinearPHDAE) -> StateSpace:
     F, E = system.dynamics.toarray(), P.T @ (system.E @ P)
     # e = P z + N u with E N = 0: the driven ports are held by λ, B_λᵀλ = −Nᵀ(F e + B u)
     B = system.B.toarray()
-    into, out = P.T @ (B + F @ N), (B.T - N.T @ F) @ P
+    input_map, output_map = P.T @ (B + F @ N), (B.T - N.T @ F) @ P
     D = B.T @ N - N.T @ (F @ N) - N.T @ B
     T, Z, signs = _energy_coordinates(E)
     F = P.T @ F @ P
-    A, B_x, C = T.T @ F @ T, T.T @ into, out @ T
+    A, B_x, C = T.T @ F @ T, T.T @ input_map, output_map @ T
     e_x, e_u = T, np.zeros((len(E), system.ports.size))
     if Z.shape[1]:  # 0 = Zᵀ(F e + B u): rows without inertia depend on the others
-        w_x, w_u = _algebraic(system, P @ Z, Z.T @ F @ Z, -Z.T @ F @ T, -Z.T @ into)
+        w_x, w_u = _algebraic(system, P @ Z, Z.T @ F @ Z, -Z.T @ F @ T, -Z.T @ input_map)
         A, B_x = A + T.T @ F @ Z @ w_x, B_x + T.T @ F @ Z @ w_u
-        C, D = C + out @ Z @ w_x, D + out @ Z @ w_u
+        C, D = C + output_map @ Z @ w_x, D + output_map @ Z @ w_u
         e_x, e_u = T + Z @ w_x, Z @ w_u
     A, B_x = signs[:, None] * A, signs[:, None] * B_x
     return StateSpace(A, B_x, C, D, P @ e_x, P @ e_u + N, signs, system.ports, system.driven())
 
 
 def _driven_motion(system: LinearPHDAE) -> np.ndarray:
-    """N with G N = B_λ: the motion of the rows by driven ports. It must move no mass, or the export would need u̇."""
+    """N with G N = B_λ, (rows, inputs): the rows that driven ports prescribe.
+
+    Raises InputError if they have mass: the state space would need u̇.
+    """
     if not largest(system.B_lam):
         return np.zeros(system.B.shape)
     N = la.lstsq(system.G.toarray(), system.B_lam.toarray())[0]
-    moved = np.abs(system.E @ N).max(axis=0) > MASSLESS * largest(system.E) * np.abs(N).max()
-    if driven := [p for p, where in system.ports.slices.items() if moved[where].any()]:
+    moves_mass = np.abs(system.E @ N).max(axis=0) > MASSLESS * largest(system.E) * np.abs(N).max()
+    if driven := [p for p, columns in system.ports.slices.items() if moves_mass[columns].any()]:
         raise InputError(
             f"ports {', '.join(map(repr, driven))} prescribe the motion of masses, which a state space would have to "
             "differentiate; close them with with_ports(…), or give their joints an effort instead of a rate"
@@ -145,7 +153,7 @@ def _driven_motion(system: LinearPHDAE) -> np.ndarray:
 
 
 def _energy_coordinates(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """T, Z, s with TᵀE T = diag(s), s = ±1, and E Z = 0."""
+    """T, Z and s with TᵀE T = diag(s), s = ±1, and E Z = 0."""
     size = np.sqrt(np.abs(np.diag(E)))
     scale = 1.0 / np.where(size > 0.0, size, 1.0)
     scaled = scale[:, None] * E * scale
@@ -155,17 +163,17 @@ def _energy_coordinates(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
             T = scale[:, None] * la.solve_triangular(L, np.eye(len(E)), lower=True).T
             return T, np.zeros((len(E), 0)), np.ones(len(E))
     d, V = la.eigh(scaled)
-    there = np.abs(d) > MASSLESS * np.abs(d).max(initial=1e-300)
+    nonzero = np.abs(d) > MASSLESS * np.abs(d).max(initial=1e-300)
     V = scale[:, None] * V
-    return V[:, there] / np.sqrt(np.abs(d[there])), V[:, ~there], np.sign(d[there])
+    return V[:, nonzero] / np.sqrt(np.abs(d[nonzero])), V[:, ~nonzero], np.sign(d[nonzero])
 
 
-def _algebraic(system: LinearPHDAE, rows: np.ndarray, K: np.ndarray, *right: np.ndarray) -> tuple[np.ndarray, ...]:
+def _algebraic(system: LinearPHDAE, rows: np.ndarray, K: np.ndarray, *rhs: np.ndarray) -> tuple[np.ndarray, ...]:
     """K⁻¹ of the right-hand sides; raises InputError if K is singular."""
     if np.linalg.cond(K) > 1e12:
-        worst = system.rows.owner(int(np.argmax(np.abs(rows).max(axis=1))))
+        block = system.rows.owner(int(np.argmax(np.abs(rows).max(axis=1))))
         raise InputError(
-            f"{rows.shape[1]} rows, the largest in {worst!r}, have neither inertia nor damping, so the state space "
+            f"{rows.shape[1]} rows, the largest in {block!r}, have neither inertia nor damping, so the state space "
             "would have to differentiate; give them a mass, or use descriptor(…)"
         )
-    return tuple(la.solve(K, b) for b in right)
+    return tuple(la.solve(K, b) for b in rhs)

@@ -10,12 +10,15 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError
 
-DEPENDENT = 1e-10  # length of a velocity of unit mass, orthogonal to the others, that counts as zero
+DEPENDENT = 1e-10  # part of a velocity of unit mass, orthogonal to the others, that counts as zero
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """v = V_v v_r and σ = V_σ σ_r; `stresses` may name the blocks of σ_r, like those of a beam."""
+    """v = V_v v_r and σ = V_σ σ_r: V_v (velocities, reduced velocities), V_sigma (stresses, reduced stresses).
+
+    `stresses` may name the blocks of σ_r, such as those of a beam.
+    """
 
     V_v: Matrix
     V_sigma: Matrix
@@ -38,19 +41,19 @@ class Basis:
         return f"Basis({r} of {n} velocities, {k} of {m} stresses)"
 
 
-def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None, kept: np.ndarray | None = None) -> np.ndarray:
-    """The span of `kept`, which is orthonormal, and V, with VᵀM V = I, or ±1 on the diagonal if M is indefinite.
+def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None, Q: np.ndarray | None = None) -> np.ndarray:
+    """The columns of Q, which are orthonormal, and those of V made orthonormal: VᵀM V = I, or diag(±1) if M is indefinite.
 
-    Columns that depend on those before them, relative to `size` (their length), are left out.
+    Columns of V that depend on those before them are left out; `size` is the length of each, √(vᵀM v) by default.
     """
-    whole = mass_lengths(V, M) if size is None else size
-    Q = np.zeros((len(V), 0)) if kept is None else kept
+    lengths = mass_lengths(V, M) if size is None else size
+    Q = np.zeros((len(V), 0)) if Q is None else Q
     count, Q = Q.shape[1], np.asfortranarray(np.hstack([Q, np.empty_like(V)]))
     signs = np.sign(np.einsum("ik,ik->k", Q[:, :count], M @ Q[:, :count]))
-    for v, long in zip(V.T, whole, strict=True):
-        if not long > 0.0:
+    for v, full_length in zip(V.T, lengths, strict=True):
+        if not full_length > 0.0:
             continue
-        v, length = v / long, 1.0
+        v, length = v / full_length, 1.0
         for _ in range(2):  # twice, for the small difference of similar columns
             v = (v - Q[:, :count] @ (signs * (Q[:, :count].T @ (M @ v)))) / length
             if (length := float(np.sqrt(abs(v @ (M @ v))))) <= DEPENDENT:
@@ -62,14 +65,14 @@ def orthonormal(V: np.ndarray, M: Matrix, size: np.ndarray | None = None, kept: 
 
 
 def orthogonal_to(V: np.ndarray, W: np.ndarray, M: Matrix) -> np.ndarray:
-    """The part of V that is M-orthogonal to the columns of W, of unit mass (twice, for round-off)."""
+    """The part of V that is M-orthogonal to the columns of W, which have unit mass (computed twice, for round-off)."""
     for _ in range(2 if W.shape[1] else 0):
         V = V - W @ (W.T @ (M @ V))
     return V
 
 
 def mass_lengths(V: np.ndarray, M: Matrix) -> np.ndarray:
-    """√(vᵀM v) of every column."""
+    """√(vᵀM v) of every column; raises InputError if M is not positive on them."""
     squared = np.einsum("ik,ik->k", V, M @ V)
     if (squared < 0.0).any() or ((squared == 0.0) & (V != 0.0).any(axis=0)).any():
         raise InputError("the mass matrix is singular on the free motions: a body has no mass")

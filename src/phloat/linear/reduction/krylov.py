@@ -21,8 +21,8 @@ from phloat.linear.form.second_order import Factor, SecondOrder
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
 from phloat.linear.reduction.projection import split_basis
 
-NEAR = 1e-7  # of |s|: a pole so near leaves too few figures for the rest
-FAINT = 1e-11  # of a complex response: an imaginary part that is round-off
+POLE_DISTANCE = 1e-7  # distance from a pole, relative to |s|, below which the response has too few accurate digits
+NEGLIGIBLE_PART = 1e-11  # real or imaginary part of a response that is round-off, relative to the response
 
 
 @one_thread()
@@ -31,7 +31,7 @@ def krylov_basis(
 ) -> Basis:
     """The basis that matches moments (Taylor coefficients) of the transfer function at chosen points s, for `project`.
 
-    Rigid motions are exact; driven ports move as at the first shift.
+    Rigid motions are exact. The motion by driven ports is that at the first shift.
 
     Parameters
     ----------
@@ -62,70 +62,74 @@ def krylov_basis(
     (True, 35, 3)
     """
     points, order = complex_row("shifts", shifts), whole_number("order", order, 1)
-    model, rigid = SecondOrder.of(system), rigid_modes(system)
-    raw = PortMoments(model, rigid, None if ports is None else channels(system, ports)[0])
+    model, rigid = SecondOrder.from_system(system), rigid_modes(system)
+    moments = PortMoments(model, rigid, None if ports is None else channels(system, ports)[0])
     for s in dict.fromkeys(complex(s.real, abs(s.imag)) for s in points):
-        raw.add_at(s, order)
-    return split_basis(model, rigid, np.hstack(raw.free), raw.driven)
+        moments.add_at(s, order)
+    return split_basis(model, rigid, np.hstack(moments.free), moments.driven)
 
 
 class PortMoments:
-    """The moments of some ports (all by default) so far: free motions, and one driven motion for every driven input."""
+    """Moments of the response of ports (default: all), collected shift by shift.
+
+    `free` are lists of columns of free motions; `driven` has one motion for every driven input.
+    """
 
     def __init__(self, model: SecondOrder, rigid: np.ndarray, columns: np.ndarray | None = None):
         self.model, self.rigid, count = model, rigid, model.drives.shape[1]
         columns = np.arange(count) if columns is None else columns
         F, drives = model.F[:, np.append(columns, np.arange(count, model.F.shape[1]))], model.drives[:, columns]
-        self.pushed, self.drives = F[:, F.any(axis=0)], drives[:, drives.any(axis=0)]
+        self.forces, self.drives = F[:, F.any(axis=0)], drives[:, drives.any(axis=0)]
         # undamped rigid motions respond separately; the others are computed without them
-        reach = np.abs(model.D @ rigid).max(initial=0.0)
+        damping = np.abs(model.D @ rigid).max(initial=0.0)
         terms = (abs(model.D) @ np.abs(rigid)).max(initial=0.0)
-        self.alone = bool(reach <= 1e-12 * max(terms, 1e-300)) or not terms
-        if self.alone:
-            self.pushed = self.pushed - model.M @ (rigid @ (rigid.T @ self.pushed))
+        self.rigid_separate = bool(damping <= 1e-12 * max(terms, 1e-300)) or not terms
+        if self.rigid_separate:
+            self.forces = self.forces - model.M @ (rigid @ (rigid.T @ self.forces))
         self.free: list[np.ndarray] = [np.zeros((model.size, 0))]
         self.driven: np.ndarray | None = None
 
     def add_at(self, s: complex, order: int) -> None:
-        """X₀ … of forces, and of driven motions."""
+        """Adds `order` moments X₀, X₁ … at s; raises InputError if s is on a pole."""
         model, factor = self.model, self._factor(s)
         self._check(factor, s)
-        first = factor.solve(self.pushed)
-        moved = factor.solve(np.zeros((model.size, self.drives.shape[1])), self.drives)
+        first = factor.solve(self.forces)
+        driven_motion = factor.solve(np.zeros((model.size, self.drives.shape[1])), self.drives)
         if self.driven is None:
-            self.driven = np.ascontiguousarray(moved.real)
-        self._keep(first)
-        self._keep(moved - self.driven, mass_lengths(np.abs(moved), abs(model.M)))
-        now, before = np.hstack([first, moved]), np.zeros((model.size, 1))
+            self.driven = np.ascontiguousarray(driven_motion.real)
+        self._append(first)
+        self._append(driven_motion - self.driven, mass_lengths(np.abs(driven_motion), abs(model.M)))
+        current, previous = np.hstack([first, driven_motion]), np.zeros((model.size, 1))
         for _ in range(order - 1):
-            slope = 2.0 * factor.b * (model.M @ now) + model.D @ now
-            now, before = factor.solve(-(slope + model.M @ before)), now
-            self._keep(now)
+            slope = 2.0 * factor.b * (model.M @ current) + model.D @ current
+            current, previous = factor.solve(-(slope + model.M @ previous)), current
+            self._append(current)
 
-    def _keep(self, X: np.ndarray, whole: np.ndarray | None = None) -> None:
-        """Adds real and imaginary parts, without rigid motions, of unit length; omits parts that are round-off of `whole`."""
+    def _append(self, X: np.ndarray, scale: np.ndarray | None = None) -> None:
+        """Adds real and imaginary parts of X of unit mass, without rigid motions; omits those that are round-off of `scale`."""
         if not X.shape[1]:
             return
         M = self.model.M
         parts = [orthogonal_to(part, self.rigid, M) for part in ((X.real, X.imag) if np.iscomplexobj(X) else (X,))]
         sizes = [mass_lengths(part, M) for part in parts]
-        whole = np.sqrt(sum(size**2 for size in sizes)) if whole is None else whole
+        scale = np.sqrt(sum(size**2 for size in sizes)) if scale is None else scale
         for part, size in zip(parts, sizes, strict=True):
-            there = size > FAINT * whole
-            self.free.append(part[:, there] / size[there])
+            significant = size > NEGLIGIBLE_PART * scale
+            self.free.append(part[:, significant] / size[significant])
 
     def _factor(self, s: complex) -> Factor:
+        """The factor at s; raises InputError if s is on a pole."""
         if s == 0 and self.rigid.shape[1]:
             raise InputError(f"shift 0 is a pole of {self.rigid.shape[1]} rigid motions; use a small positive one")
         try:
-            return self.model.at(s)
+            return self.model.factor(s)
         except RuntimeError:
             raise _on_a_pole(s, s) from None
 
     def _check(self, factor: Factor, s: complex) -> None:
-        """Inverse iteration towards the nearest pole: T(s)⁻¹T'(s) x → x / (s − pole)."""
+        """Raises InputError if s is on a pole, from some steps of inverse iteration T(s)⁻¹T'(s) x → x / (s − pole)."""
         model, start = self.model, np.random.default_rng(0).normal(size=(self.model.size, 1))
-        x = orthogonal_to(start, self.rigid, model.M) if self.alone else start
+        x = orthogonal_to(start, self.rigid, model.M) if self.rigid_separate else start
         x = factor.solve(model.M @ x)
         step: complex = 0.0
         for _ in range(3):
@@ -134,15 +138,16 @@ class PortMoments:
                 raise _on_a_pole(s, s)
             x = x / max(size, 1e-300)
             y = factor.solve(2.0 * factor.b * (model.M @ x) + model.D @ x)
-            y = orthogonal_to(y, self.rigid, model.M) if self.alone else y
+            y = orthogonal_to(y, self.rigid, model.M) if self.rigid_separate else y
             step = complex(np.vdot(x, model.M @ y))  # 1 / (s − pole)
             x = y if y.any() else x
-        if abs(step) * NEAR * abs(s) > 1.0:
+        if abs(step) * POLE_DISTANCE * abs(s) > 1.0:
             raise _on_a_pole(s, s - 1.0 / step)
 
 
 def _on_a_pole(s: complex, pole: complex) -> InputError:
-    shift, near = (f"{x.real:.6g}" if not complex(x).imag else f"{complex(x):.6g}" for x in (s, pole))
+    """The error for a shift that is on a pole."""
+    shift, nearest = (f"{x.real:.6g}" if not complex(x).imag else f"{complex(x):.6g}" for x in (s, pole))
     return InputError(
-        f"shift {shift} is on a pole, the nearest is {near}; move it off the imaginary axis, by a hundredth of its size"
+        f"shift {shift} is on a pole, the nearest is {nearest}; move it off the imaginary axis, by a hundredth of its size"
     )

@@ -60,27 +60,27 @@ def modal_basis(
     >>> ph.reduction.modal_basis(linear, band=(0.0, 1000.0), static=True)
     Basis(4 of 19 velocities, 3 of 16 stresses)
     """
-    model = SecondOrder.of(system)
+    model = SecondOrder.from_system(system)
     if (band is None) == (count is None):
         raise InputError("give one of band=(from, to) and count=…")
     if band is None:
-        found = modes(undamped(system), max(whole_number("count", count, 0) + rigid_modes(system).shape[1], 1))
-        chosen = np.arange(found.rigid, len(found))
+        eigenmodes = modes(undamped(system), max(whole_number("count", count, 0) + rigid_modes(system).shape[1], 1))
+        chosen = np.arange(eigenmodes.rigid, len(eigenmodes))
     else:
         low, high = limits(band)
-        found = _up_to(high, undamped(system))
-        chosen = found.rigid + np.flatnonzero((found.elastic >= low) & (found.elastic <= high))
+        eigenmodes = _up_to(high, undamped(system))
+        chosen = eigenmodes.rigid + np.flatnonzero((eigenmodes.elastic >= low) & (eigenmodes.elastic <= high))
         if not len(chosen):
-            first = ", ".join(f"{w:.4g}" for w in found.elastic[:4])
+            first = ", ".join(f"{w:.4g}" for w in eigenmodes.elastic[:4])
             raise InputError(f"no mode is between {low:g} and {high:g} rad/s; the first are at {first or 'none'} rad/s")
-    rigid, V = found.vectors[:, : found.rigid], found.vectors[:, chosen]
+    rigid, V = eigenmodes.vectors[:, : eigenmodes.rigid], eigenmodes.vectors[:, chosen]
     if static:
         V = np.hstack([V, static_response(model, rigid)])
     return split_basis(model, rigid, V, static_drives(model, rigid))
 
 
 def limits(band: tuple[float, float]) -> tuple[float, float]:
-    """A band of frequencies; raises InputError if it is not one."""
+    """The band as two floats; raises InputError unless 0 ≤ low < high."""
     row = np.asarray(band)
     if row.shape != (2,) or row.dtype.kind not in "biuf" or not np.isfinite(row).all() or not 0.0 <= row[0] < row[1]:
         raise InputError(f"band is {band!r}; it must be two frequencies in rad/s, the lower one first")
@@ -88,50 +88,50 @@ def limits(band: tuple[float, float]) -> tuple[float, float]:
 
 
 def static_response(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
-    """K⁻¹ of the forces of ports without rigid motion: the body accelerates, and deforms under its inertia."""
+    """Static deformations by unit port forces, (velocities, inputs): in balance with the inertia of the rigid acceleration."""
     forces = model.F[:, model.F.any(axis=0)]
     if not forces.shape[1]:
         return forces
     forces = forces - model.M @ (rigid @ (rigid.T @ forces))
-    return orthogonal_to(model.at(0.0, model.M @ rigid).solve(forces), rigid, model.M)
+    return orthogonal_to(model.factor(0.0, model.M @ rigid).solve(forces), rigid, model.M)
 
 
 def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
     """The static motion of each driven input, (velocities, driven inputs)."""
     drives = model.drives[:, model.drives.any(axis=0)]
     none = np.zeros((model.size, drives.shape[1]))
-    return model.at(0.0, model.M @ rigid).solve(none, drives) if drives.shape[1] else none
+    return model.factor(0.0, model.M @ rigid).solve(none, drives) if drives.shape[1] else none
 
 
 def _up_to(omega: float, system: LinearPHDAE) -> Modes:
-    """At least the modes up to a frequency."""
-    found = modes(system)
-    while found.omega[-1] <= omega and len(more := modes(system, 2 * len(found))) > len(found):
-        found = more
-    return found
+    """The lowest modes, at least all up to the frequency omega (rad/s)."""
+    eigenmodes = modes(system)
+    while eigenmodes.omega[-1] <= omega and len(larger := modes(system, 2 * len(eigenmodes))) > len(eigenmodes):
+        eigenmodes = larger
+    return eigenmodes
 
 
 @one_thread()
 def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
-    """The `modes` lowest elastic modes with the ports fixed and the static motions of the ports.
+    """Craig and Bampton's basis: the `modes` lowest elastic modes with the ports fixed, and the static motions of the ports.
 
     Static responses at the ports and rigid motions are exact.
     """
-    count, model = whole_number("modes", modes, 0), SecondOrder.of(system)
+    count, model = whole_number("modes", modes, 0), SecondOrder.from_system(system)
     rows = _independent(system, model.F[:, : system.ports.size])
-    constrained = _constrained(system, rows)
-    inside = rigid_modes(constrained)
-    count += inside.shape[1]
-    Phi = modes_of(undamped(constrained), max(count, 1)).vectors[:, :count]
+    fixed_system = _with_fixed_rows(system, rows)
+    fixed_rigid = rigid_modes(fixed_system)
+    count += fixed_rigid.shape[1]
+    Phi = modes_of(undamped(fixed_system), max(count, 1)).vectors[:, :count]
     unit = np.vstack([np.zeros((system.multipliers.size, rows.shape[1])), np.eye(rows.shape[1])])
-    fixed = SecondOrder.of(constrained)
-    Psi = fixed.at(0.0, fixed.M @ inside).solve(np.zeros((model.size, rows.shape[1])), unit)
+    fixed = SecondOrder.from_system(fixed_system)
+    Psi = fixed.factor(0.0, fixed.M @ fixed_rigid).solve(np.zeros((model.size, rows.shape[1])), unit)
     rigid = rigid_modes(system)
     V = np.hstack([Phi, Psi / mass_lengths(Psi, model.M)])
-    return split_basis(model, rigid, V, static_drives(model, rigid), most=V.shape[1] - rigid.shape[1])
+    return split_basis(model, rigid, V, static_drives(model, rigid), max_columns=V.shape[1] - rigid.shape[1])
 
 
-def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
+def _with_fixed_rows(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
     """The system with the constraint rowsᵀv = 0, without ports."""
     G = stacked([[system.G], [np.pad(rows.T, ((0, 0), (0, system.rows.size - system.split)))]])
     joints = Layout({"joints": (G.shape[0],)}, "multiplier")
@@ -139,7 +139,7 @@ def _constrained(system: LinearPHDAE, rows: np.ndarray) -> LinearPHDAE:
 
 
 def _independent(system: LinearPHDAE, F: np.ndarray) -> np.ndarray:
-    """Port columns of unit length that are independent of each other and of the joints."""
+    """The columns of F, scaled to unit length, that are independent of each other and of the joints."""
     F = F[:, F.any(axis=0)]
     if not F.shape[1]:
         raise InputError("no port that takes an effort is fixed; name some, or use modal_basis(system, count=…)")

@@ -5,8 +5,8 @@ Velocities have unit mass, V_vᵀM V_v = I, rigid motions first and driven ones 
     V_σ = orth(C⁻¹Lᵀ V_v),
 
 so the reduced system has the stiffness V_vᵀK V_v and no additional zero mode; rigid motions have no stress. Elastic velocities are
-rotated so that V_vᵀL V_σ is diagonal, with the frequencies as entries. Projection on a basis is a congruence, which keeps skew,
-symmetric and positive matrices so (46).
+rotated so that V_vᵀL V_σ is diagonal, with the frequencies as entries. Projection on a basis is a congruence (46): matrices stay
+skew, symmetric or positive.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.second_order import SecondOrder
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to, orthonormal
 
-ROUND_OFF = 1e-13  # of the terms of a sum
-HELD = 1e-9  # of the terms of G V_v: what counts as no motion
-NOTHING = 1e-10  # of the frequency that the terms of its strains would give a motion if nothing cancelled: what counts as zero
+ROUND_OFF = 1e-13  # relative to the terms of a sum
+FIXED = 1e-9  # joint velocity G V_v that counts as zero, relative to its terms
+UNSTRAINED = 1e-10  # frequency that counts as zero, relative to that of the terms of the strains without cancellation
 
 
 def split_basis(
@@ -35,15 +35,15 @@ def split_basis(
     rigid: np.ndarray,
     elastic: np.ndarray,
     driven: np.ndarray | None = None,
-    most: int | None = None,
+    max_columns: int | None = None,
 ) -> Basis:
     """The basis of rigid motions (of unit mass), other free motions and, last, driven ones, without dependent columns.
 
-    `most` limits the number of free motions besides the rigid ones to the leading directions of their span.
+    Of the span of the free motions besides the rigid ones it has at most `max_columns` leading directions.
     """
     V = orthogonal_to(elastic, rigid, model.M)
-    if most is not None:
-        V = V @ la.eigh(V.T @ (model.M @ V))[1][:, ::-1][:, :most]
+    if max_columns is not None:
+        V = V @ la.eigh(V.T @ (model.M @ V))[1][:, ::-1][:, :max_columns]
     V = orthonormal(V, model.M)
     if model.G.shape[0] and V.shape[1]:  # the small difference of similar columns may violate the joints
         V = orthonormal(orthogonal_to(SaddleFactor(model.M, model.G).solve(model.M @ V), rigid, model.M), model.M)
@@ -68,27 +68,27 @@ def _ritz(model: SecondOrder, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not model.definite:
         return _indefinite(model, V, strain, noise)
     Q = _with_stresses(model, np.zeros((len(strain), 0)), strain)
-    _, omega, turn = la.svd(Q.T @ strain)
+    _, omega, rotation = la.svd(Q.T @ strain)
     strained = int((omega > noise).sum())
     # ascending, those without strain first; the largest entry of each positive
-    order = [*range(strained, len(turn)), *range(strained - 1, -1, -1)]
-    V = V @ turn[order].T
+    order = [*range(strained, len(rotation)), *range(strained - 1, -1, -1)]
+    V = V @ rotation[order].T
     V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])] < 0.0, -1.0, 1.0)
-    return V, model.stress(V[:, len(turn) - strained :]) / omega[:strained][::-1]
+    return V, model.stress(V[:, len(rotation) - strained :]) / omega[:strained][::-1]
 
 
 def _indefinite(model: SecondOrder, V: np.ndarray, strain: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
-    """The same if some stresses have negative energy: K_r = V_vᵀK V_v has both signs."""
+    """`_ritz` if some stresses have negative energy: K_r = V_vᵀK V_v may have negative eigenvalues."""
     K = strain.T @ model.from_strain(strain)
-    value, turn = la.eigh((K + K.T) / 2)
+    value, rotation = la.eigh((K + K.T) / 2)
     order = np.argsort(np.abs(value), kind="stable")
-    value, V = value[order], V @ turn[:, order]
+    value, V = value[order], V @ rotation[:, order]
     strained = np.abs(value) > ROUND_OFF * np.abs(value).max(initial=0.0) + noise**2
     return V, model.stress(V[:, strained]) / np.sqrt(np.abs(value[strained]))
 
 
 def _with_stresses(model: SecondOrder, Q: np.ndarray, strain: np.ndarray) -> np.ndarray:
-    """Stresses Q with QᵀC Q = ±I, and those of more strains."""
+    """The stresses Q with QᵀC Q = ±I, extended by those of further strains."""
     V = model.from_strain(strain)
     return orthonormal(V, model.C, np.sqrt(np.abs(np.einsum("ik,ik->k", V, strain))), Q)
 
@@ -97,14 +97,14 @@ def _with_stresses(model: SecondOrder, Q: np.ndarray, strain: np.ndarray) -> np.
 def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     """The reduced system VᵀE V, VᵀJ V, VᵀR V, VᵀB with V = diag(V_v, V_σ): port-Hamiltonian again, with the same ports.
 
-    Joints that the basis satisfies (G V_v = 0) are eliminated; of the others, such as driven ones, the rows that move stay.
+    Joints that the basis satisfies (G V_v = 0) are eliminated; of the others, such as driven ones, the rows with motion remain.
 
     Parameters
     ----------
     system : LinearPHDAE
         The full system, with rows in the order (v | σ).
     basis : Basis
-        From `modal_basis` or `krylov_basis`, for example, or your own: Basis(V_v, V_sigma) with matrices of shapes
+        For example from `modal_basis` or `krylov_basis`, or any Basis(V_v, V_sigma) with matrices of shapes
         (velocities, reduced velocities) and (stresses, reduced stresses).
 
     Returns
@@ -128,7 +128,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     V = la.block_diag(basis.V_v.toarray(), basis.V_sigma.toarray())
     velocities, stresses = basis.V_v.shape[1], basis.V_sigma.shape[1]
     E, J = (_congruent(matrix, V) for matrix in (system.E, system.J))
-    rigid = _unstrained(E, J, _terms(system.J, V), velocities)
+    rigid = _rigid_velocities(E, J, _terms(system.J, V), velocities)
     J[rigid, velocities:] = 0.0
     J[velocities:, :velocities] = -J[:velocities, velocities:].T
     G, B_lam, multipliers = _joints(system, basis)
@@ -138,7 +138,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
         E=(E + E.T) / 2,
         J=(J - J.T) / 2,
         R=_damping(system, V, rigid),
-        B=_clean(V.T @ system.B, abs(V).T @ abs(system.B)),
+        B=_without_round_off(V.T @ system.B, abs(V).T @ abs(system.B)),
         G=G,
         B_lam=B_lam,
         rows=Layout(blocks, "row"),
@@ -154,61 +154,62 @@ def _terms(A: Matrix, V: np.ndarray) -> np.ndarray:
 
 
 def _congruent(A: Matrix, V: np.ndarray) -> np.ndarray:
-    """VᵀA V, with zeros off the diagonal for entries that are round-off of their terms."""
-    found = np.asarray(V.T @ (A @ V))
-    return np.where(np.eye(len(found), dtype=bool), found, _clean(found, _terms(A, V)))
+    """VᵀA V, with zeros for entries off the diagonal that are round-off of their terms."""
+    product = np.asarray(V.T @ (A @ V))
+    return np.where(np.eye(len(product), dtype=bool), product, _without_round_off(product, _terms(A, V)))
 
 
-def _clean(found: np.ndarray, terms: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(found) > ROUND_OFF * terms, found, 0.0)
+def _without_round_off(values: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(values) > ROUND_OFF * terms, values, 0.0)
 
 
-def _unstrained(E: np.ndarray, J: np.ndarray, terms: np.ndarray, velocities: int) -> np.ndarray:
-    """Velocities whose stresses are round-off of their terms: they are rigid."""
+def _rigid_velocities(E: np.ndarray, J: np.ndarray, terms: np.ndarray, velocities: int) -> np.ndarray:
+    """Indices of the velocities whose stresses are round-off of their terms: rigid motions."""
     size = np.abs(E.diagonal())[velocities:]
     size = np.where(size > 0.0, size, 1.0)
-    stress, most = ((a[:velocities, velocities:] ** 2 / size).sum(axis=1) for a in (J, terms))
-    return np.asarray(np.flatnonzero(stress <= NOTHING**2 * most))
+    stress, largest_stress = ((a[:velocities, velocities:] ** 2 / size).sum(axis=1) for a in (J, terms))
+    return np.asarray(np.flatnonzero(stress <= UNSTRAINED**2 * largest_stress))
 
 
 def _damping(system: LinearPHDAE, V: np.ndarray, rigid: np.ndarray) -> np.ndarray:
-    """VᵀR V ≥ 0: the round-off is added on the diagonal, and set to zero on rigid motions."""
+    """VᵀR V, made positive semidefinite by its round-off on the diagonal, and zero for rigid motions without damping."""
     R, terms = V.T @ (system.R @ V), np.einsum("ik,ik->k", abs(V), abs(system.R) @ abs(V))
-    damped = ~(np.isin(np.arange(len(R)), rigid) & (R.diagonal() <= NOTHING * terms))
+    damped = ~(np.isin(np.arange(len(R)), rigid) & (R.diagonal() <= UNSTRAINED * terms))
     R = np.where(np.outer(damped, damped), (R + R.T) / 2, 0.0)
     return R if negativity_defect(R) == 0.0 else np.asarray(R + np.diag(ROUND_OFF * terms * damped))
 
 
 def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:
-    """The joint rows that move in the basis, UᵀG V_v and UᵀB_λ with range U = range G V_v: the others are always satisfied."""
+    """UᵀG V_v, UᵀB_λ with range U = range G V_v, and their layout: the joint rows that the basis does not satisfy by itself."""
     split, count = system.split, system.multipliers.size
-    nothing = zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
+    no_joints = zero_matrix(0, 0), zero_matrix(0, 0), Layout({}, "multiplier")
     if not count:
-        return nothing
+        return no_joints
     V, G = basis.V_v.toarray(), csr(system.G[:, :split])
-    moved = np.asarray(G @ V)
-    # compared with the largest motion of a row for that much mass, as a joint that nothing moves has round-off only
+    motion = np.asarray(G @ V)
+    # relative to the largest velocity of a row at this kinetic energy: a joint that the basis satisfies has round-off only
     mass = system.E.diagonal()[:split]
-    whole = np.sqrt(np.einsum("ik,ik->k", V, system.E[:split, :split] @ V).max(initial=0.0))
-    felt = whole * (abs(G) @ (1.0 / np.sqrt(np.where(mass > 0.0, mass, 1.0))))
-    unit = 1.0 / np.where(felt > 0.0, felt, 1.0)
-    U, size, _ = la.svd(unit[:, None] * moved, full_matrices=False)
-    U, _ = la.qr(U[:, size > HELD] / unit[:, None], mode="economic")
+    momentum = np.sqrt(np.einsum("ik,ik->k", V, system.E[:split, :split] @ V).max(initial=0.0))
+    row_size = momentum * (abs(G) @ (1.0 / np.sqrt(np.where(mass > 0.0, mass, 1.0))))
+    unit = 1.0 / np.where(row_size > 0.0, row_size, 1.0)
+    U, size, _ = la.svd(unit[:, None] * motion, full_matrices=False)
+    U, _ = la.qr(U[:, size > FIXED] / unit[:, None], mode="economic")
     if U.shape[1] == count:
-        U = np.eye(count)  # all stay, with their names
+        U = np.eye(count)  # all rows remain, with their names
     B_lam = system.B_lam.toarray()
-    missed = B_lam - U @ (U.T @ B_lam)
-    if np.abs(missed).max(initial=0.0) > HELD * max(np.abs(B_lam).max(initial=0.0), 1e-300):
-        lost = ", ".join(repr(p) for p in system.ports if np.abs(missed[:, system.ports[p]]).max(initial=0.0) > HELD)
-        raise InputError(f"ports {lost} prescribe a motion that is not in the basis; close them with with_ports(…)")
+    error = B_lam - U @ (U.T @ B_lam)
+    if np.abs(error).max(initial=0.0) > FIXED * max(np.abs(B_lam).max(initial=0.0), 1e-300):
+        missing = ", ".join(repr(p) for p in system.ports if np.abs(error[:, system.ports[p]]).max(initial=0.0) > FIXED)
+        raise InputError(f"ports {missing} prescribe a motion that is not in the basis; close them with with_ports(…)")
     if not U.shape[1]:
-        return nothing
+        return no_joints
     names = system.multipliers if U.shape[1] == count else Layout({"joints": (U.shape[1],)}, "multiplier")
-    rows = np.hstack([U.T @ moved, np.zeros((U.shape[1], basis.V_sigma.shape[1]))])
+    rows = np.hstack([U.T @ motion, np.zeros((U.shape[1], basis.V_sigma.shape[1]))])
     return csr(rows), csr(U.T @ B_lam), names
 
 
 def _require_fit(system: LinearPHDAE, basis: Basis) -> None:
+    """Raises InputError if the basis does not fit the system."""
     if not isinstance(basis, Basis):
         raise InputError(f"{type(basis).__name__} is not a Basis; make one with modal_basis or krylov_basis")
     if system.split < 0:

@@ -16,7 +16,7 @@ from phloat.errors import ConvergenceError, InputError, optional_package
 from phloat.linear.form.passive import with_feedthrough
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate
-from phloat.linear.reduction.balanced import ModalForm, kept_velocities
+from phloat.linear.reduction.balanced import ModalForm, elastic_velocities
 from phloat.linear.reduction.basis import Basis
 from phloat.linear.reduction.modal import static_drives
 from phloat.linear.reduction.projection import split_basis
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
     """E ė = (J − R) e + G u, y = Gᵀe as a `PHLTIModel` with sparse matrices; joints are eliminated.
 
-    Raises InputError if the energy is not definite (E > 0). The names of ports and rows are lost: `from_pymor(model,
+    Raises InputError if the energy is not definite (E > 0). The model has no names of ports and rows: `from_pymor(model,
     like=system)` restores them.
     """
     with optional_package("pyMOR", "mor"):
@@ -61,16 +61,17 @@ def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearP
         P = None if P is None else csr(Q.T @ P)
     ports = _ports(like, inputs)
     if P is None and S is None and N is None:
-        found = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
-        known = found if like is None else eliminate(like)
-        same = known.rows.size == n
-        return replace(found, rows=known.rows, split=known.split, fields=known.fields) if same else found
+        system = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
+        named = system if like is None else eliminate(like)
+        same_rows = named.rows.size == n
+        return replace(system, rows=named.rows, split=named.split, fields=named.fields) if same_rows else system
     P = zero_matrix(n, inputs) if P is None else P
     S, N = (zero_matrix(inputs, inputs) if m is None else m for m in (S, N))
     return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=ports)
 
 
 def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
+    """The layout of the ports: that of `like`, or one port "u"."""
     if like is None:
         return Layout({"u": (inputs,)}, "port")
     linear_only(like)
@@ -83,8 +84,8 @@ def _require_definite(system: LinearPHDAE) -> None:
     """Raises InputError unless E > 0."""
     scale, advice = system.E.diagonal(), "pyMOR needs E > 0: eliminate such rows, or reduce the system with project(…)"
     if not (scale > 0.0).all():
-        where = system.rows.owner(int(np.argmin(scale)))
-        raise InputError(f"{where} has no mass or compliance (E is {scale.min():.3g} there); {advice}")
+        block = system.rows.owner(int(np.argmin(scale)))
+        raise InputError(f"{block} has no mass or compliance (E is {scale.min():.3g} there); {advice}")
     try:
         signs = signed_root(system.E)[1]
     except la.LinAlgError:
@@ -97,20 +98,20 @@ def _require_definite(system: LinearPHDAE) -> None:
 def irka_basis(
     system: LinearPHDAE, *, order: int, decay: float = 0.0, tolerance: float = 1e-4, iterations: int = 100
 ) -> Basis:
-    """At most `order` states that interpolate at the mirrored poles of the reduced system, by iterations of pyMOR.
+    """The basis of pH-IRKA, of at most `order` states: the reduced system interpolates at its mirrored poles.
 
-    The model of pyMOR mixes v and σ; the basis has its velocities and their stresses. Rigid motions are included exactly; a
-    system without damping needs `decay` as in `balanced_basis`.
+    The iterations are those of pyMOR, whose reduced model mixes v and σ; the basis has its velocities and their stresses. Rigid
+    motions are included exactly. A system without damping needs `decay` as in `balanced_basis`. Raises ConvergenceError.
     """
     with optional_package("pyMOR", "mor"):
         from pymor.core.logger import log_levels
         from pymor.models.iosys import PHLTIModel
         from pymor.reductors.ph.ph_irka import PHIRKAReductor
-    form = ModalForm.of(system, decay)
-    count = kept_velocities(form, order)
+    form = ModalForm.from_system(system, decay)
+    count = elastic_velocities(form, order)
     with log_levels({"pymor": "ERROR"}):
         reductor = PHIRKAReductor(PHLTIModel.from_matrices(form.J, form.R, form.B))
-        reductor.reduce(_start(form, count), tol=tolerance, maxit=iterations)
+        reductor.reduce(_irka_start(form, count), tol=tolerance, maxit=iterations)
     if not reductor.conv_crit or not reductor.conv_crit[-1] < tolerance:
         change = reductor.conv_crit[-1] if reductor.conv_crit else np.inf
         raise ConvergenceError(
@@ -122,8 +123,11 @@ def irka_basis(
     return split_basis(form.model, form.rigid, np.asarray(velocities), static_drives(form.model, form.rigid))
 
 
-def _start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
-    """Mirrored poles of the slowest modes and their input directions; the size of the next one if their number is odd."""
+def _irka_start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
+    """The start of IRKA: mirrored poles of the `count` slowest modes and their input directions.
+
+    If `count` is odd, the last point is |pole| of the next mode.
+    """
     poles, shapes = la.eig(form.A)
     upper = np.flatnonzero(poles.imag > 0.0)
     upper = upper[np.argsort(np.abs(poles[upper]))]
@@ -136,6 +140,6 @@ def _start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
     sigma[1::2] = sigma[1::2].conj()
     b = np.repeat(np.abs(shapes[:, chosen].T @ form.B), 2, axis=0)
     if count % 2:
-        last = upper[count // 2]
-        sigma, b = np.append(sigma, abs(poles[last])), np.vstack([b, np.abs(shapes[:, last] @ form.B)])
+        next_mode = upper[count // 2]
+        sigma, b = np.append(sigma, abs(poles[next_mode])), np.vstack([b, np.abs(shapes[:, next_mode] @ form.B)])
     return {"sigma": sigma, "b": b, "c": b}

@@ -19,12 +19,12 @@ from phloat.linear.reduction.krylov import PortMoments
 from phloat.linear.reduction.modal import limits
 from phloat.linear.reduction.projection import project, split_basis
 
-GRID = 40  # frequencies at which the full system is computed first
-FINER = 80  # frequencies at which the result is checked, besides resonances
-MARGIN = 0.1  # of the tolerance: the error of the moments before directions are removed
-ROUNDS = 40
-DENSE = 400  # rows up to which a system is small: all its resonances are computed
-SHARP = 1e-5  # of its frequency: the width of a peak that is too narrow to compare
+FIRST_POINTS = 40  # frequencies at which the full system is computed first
+CHECK_POINTS = 80  # frequencies at which the result is checked, in addition to resonances
+MARGIN = 0.1  # error of the moments before directions are removed, relative to the tolerance
+MAX_POINTS = 40  # shifts at which moments are added
+DENSE = 400  # rows up to which all resonances of a system are computed
+NARROW = 1e-5  # width of a peak, relative to its frequency, that is too narrow to compare
 DECADES = 4  # of a band that begins at zero
 
 
@@ -61,82 +61,82 @@ def reduce_to_tolerance(system: LinearPHDAE, *, tolerance: float = 1e-3, band: t
     True
     """
     tolerance, (low, high) = positive("tolerance", tolerance), limits(band)
-    model, rigid = SecondOrder.of(system), rigid_modes(system)
-    raw = PortMoments(model, rigid)
+    model, rigid = SecondOrder.from_system(system), rigid_modes(system)
+    moments = PortMoments(model, rigid)
     shift = default_shift(system, band)
-    omega = frequencies(band, GRID)
-    known = _Known(omega, response(system, list(system.ports), omega=omega, shift=shift).values, shift)
-    worst = float(np.sqrt((low or high / 1e4) * high))
-    for _ in range(ROUNDS):
+    omega = frequencies(band, FIRST_POINTS)
+    full = _Reference(omega, response(system, list(system.ports), omega=omega, shift=shift).values, shift)
+    next_omega = float(np.sqrt((low or high / 1e4) * high))
+    for _ in range(MAX_POINTS):
         try:
-            raw.add_at(complex(shift, worst), 1)
+            moments.add_at(complex(shift, next_omega), 1)
         except InputError:  # on a pole with little damping: next to it
-            raw.add_at(complex(shift + 0.01 * worst, worst), 1)
-        basis = split_basis(model, rigid, np.hstack(raw.free), raw.driven)
+            moments.add_at(complex(shift + 0.01 * next_omega, next_omega), 1)
+        basis = split_basis(model, rigid, np.hstack(moments.free), moments.driven)
         rom = project(system, basis)
-        miss = known.miss(rom)
-        if miss.max() <= MARGIN * tolerance:
-            finer = reduction_error(system, rom, band=band, points=FINER, shift=shift)
-            omega, values = np.append(known.omega, finer.omega), np.concatenate([known.values, finer.full.values])
-            known = _Known(omega, values, shift)
-            if finer.largest <= MARGIN * tolerance:
+        errors = full.errors(rom)
+        if errors.max() <= MARGIN * tolerance:
+            fine = reduction_error(system, rom, band=band, points=CHECK_POINTS, shift=shift)
+            omega, values = np.append(full.omega, fine.omega), np.concatenate([full.values, fine.full.values])
+            full = _Reference(omega, values, shift)
+            if fine.largest <= MARGIN * tolerance:
                 break
-            miss = known.miss(rom)
-        worst = float(known.omega[miss.argmax()])
+            errors = full.errors(rom)
+        next_omega = float(full.omega[errors.argmax()])
     else:
-        raise AccuracyError(f"the error is {miss.max():.1e} after {ROUNDS} points; narrow the band or allow more")
-    return _smallest(system, model, rigid, basis, known, tolerance)
+        raise AccuracyError(f"the error is {errors.max():.1e} after {MAX_POINTS} points; narrow the band or allow more")
+    return _remove_directions(system, model, rigid, basis, full, tolerance)
 
 
 @dataclass(eq=False)
-class _Known:
-    """The response of the full system at the frequencies so far, s = shift + jω."""
+class _Reference:
+    """The response of the full system at all frequencies computed so far, s = shift + jω; `values` (s, outputs, inputs)."""
 
     omega: np.ndarray
     values: np.ndarray
     shift: float
 
-    def miss(self, rom: LinearPHDAE) -> np.ndarray:
-        """The relative error of a reduced system at each of them."""
+    def errors(self, rom: LinearPHDAE) -> np.ndarray:
+        """The relative error of a reduced system at each frequency, (s,)."""
         return relative_error(self.values, response(rom, list(rom.ports), omega=self.omega, shift=self.shift).values)
 
 
-def _smallest(
-    system: LinearPHDAE, model: SecondOrder, rigid: np.ndarray, basis: Basis, known: _Known, tolerance: float
+def _remove_directions(
+    system: LinearPHDAE, model: SecondOrder, rigid: np.ndarray, basis: Basis, reference: _Reference, tolerance: float
 ) -> LinearPHDAE:
-    """Reduced to the fewest leading directions of the reduced responses that satisfy the tolerance."""
-    best = rom = project(system, basis)
+    """The reduced system with the fewest leading directions of the responses that satisfies the tolerance, by bisection."""
+    smallest = rom = project(system, basis)
     V, first = basis.V_v.toarray(), rigid.shape[1]
     last = V.shape[1] - int(rom.multipliers.size)
     free, driven = V[:, first:last], V[:, last:]
-    seen = _velocities(rom, known)[first:last]
-    turn = la.eigh(seen @ seen.T)[1][:, ::-1]
-    few, many = 0, free.shape[1]
-    while many - few > 1:  # `many` satisfies the tolerance
-        middle = (few + many) // 2
-        trial = project(system, split_basis(model, rigid, free @ turn[:, :middle], driven))
-        if known.miss(trial).max() <= tolerance:
-            many, best = middle, trial
+    velocities = _velocities(rom, reference)[first:last]
+    directions = la.eigh(velocities @ velocities.T)[1][:, ::-1]
+    too_few, enough = 0, free.shape[1]
+    while enough - too_few > 1:  # `many` satisfies the tolerance
+        count = (too_few + enough) // 2
+        trial = project(system, split_basis(model, rigid, free @ directions[:, :count], driven))
+        if reference.errors(trial).max() <= tolerance:
+            enough, smallest = count, trial
         else:
-            few = middle
-    return best
+            too_few = count
+    return smallest
 
 
-def _velocities(rom: LinearPHDAE, known: _Known) -> np.ndarray:
-    """Velocities of the reduced system at the frequencies, scaled to unit output; real and imaginary parts."""
+def _velocities(rom: LinearPHDAE, reference: _Reference) -> np.ndarray:
+    """Velocities of the reduced system at the frequencies of the reference, scaled to unit output; real and imaginary parts."""
     E, A, B = (descriptor(rom)[name].toarray() for name in "EAB")
-    W = port_weights(known.values)
-    out = []
-    for w, H in zip(known.omega, known.values, strict=True):
-        x = la.solve(complex(known.shift, w) * E - A, B * W)
+    W = port_weights(reference.values)
+    columns = []
+    for w, H in zip(reference.omega, reference.values, strict=True):
+        x = la.solve(complex(reference.shift, w) * E - A, B * W)
         size = np.sqrt(np.linalg.norm(W[:, None] * H * W, ord=2))
-        out += [x[: rom.split].real / size, x[: rom.split].imag / size]
-    return np.hstack(out)
+        columns += [x[: rom.split].real / size, x[: rom.split].imag / size]
+    return np.hstack(columns)
 
 
 @dataclass(frozen=True, eq=False)
 class BandError:
-    """|W (H − H_r) W| / |W H W| at every frequency (largest singular values), with weights W of the ports by their mean response.
+    """The relative error |W (H − H_r) W| / |W H W| at every frequency (largest singular values), with the `port_weights` W.
 
     `full` and `reduced` are the two responses; s = shift + jω.
     """
@@ -166,8 +166,9 @@ def reduction_error(
 ) -> BandError:
     """The relative error of the transfer function between all ports of `reduced`, at `points` frequencies of the band.
 
-    They are spaced logarithmically; resonances of the reduced system are added. Systems without damping are infinite at their
-    resonances: they are compared along s = shift + jω, with a hundredth of the end of the band as `shift`.
+    They are spaced logarithmically; resonances of the reduced system are added. The transfer function of a system without damping
+    is infinite at its resonances: it is compared along s = shift + jω, by default with a hundredth of the end of the band as
+    `shift`.
     """
     linear_only(full)
     linear_only(reduced)
@@ -175,23 +176,23 @@ def reduction_error(
         raise InputError(f"port {missing[0]!r} is not one of the full system, which has {', '.join(full.ports)}")
     shift = default_shift(full, band) if shift is None else number("shift", shift)
     omega = np.union1d(frequencies(band, points), _resonances(reduced, band))
-    one, two = (response(system, list(reduced.ports), omega=omega, shift=shift) for system in (full, reduced))
-    return BandError(omega, relative_error(one.values, two.values), one, two, shift)
+    H, H_r = (response(system, list(reduced.ports), omega=omega, shift=shift) for system in (full, reduced))
+    return BandError(omega, relative_error(H.values, H_r.values), H, H_r, shift)
 
 
 def relative_error(H: np.ndarray, H_r: np.ndarray) -> np.ndarray:
-    """|W (H − H_r) W| / |W H W| at every frequency (first axis)."""
+    """|W (H − H_r) W| / |W H W| at every frequency, the first axis of H, with the `port_weights` W of H."""
     W = port_weights(H)
-    weighted, missed = (W[:, None] * A * W for A in (H, H - H_r))
-    size, far = (np.linalg.norm(A, ord=2, axis=(1, 2)) for A in (weighted, missed))
-    return np.asarray(far / np.maximum(size, 1e-300))
+    weighted, weighted_error = (W[:, None] * A * W for A in (H, H - H_r))
+    size, error = (np.linalg.norm(A, ord=2, axis=(1, 2)) for A in (weighted, weighted_error))
+    return np.asarray(error / np.maximum(size, 1e-300))
 
 
 def port_weights(H: np.ndarray) -> np.ndarray:
-    """Weights for a unit geometric mean of the diagonal responses over the frequencies, in which a sharp peak counts little."""
-    own = np.abs(np.einsum("wii->wi", H))
-    there = own > 0.0
-    mean = np.exp(np.log(np.where(there, own, 1.0)).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
+    """Weights that give every port a unit geometric mean of its own response over the frequencies: sharp peaks count little."""
+    diagonal = np.abs(np.einsum("wii->wi", H))
+    nonzero = diagonal > 0.0
+    mean = np.exp(np.log(np.where(nonzero, diagonal, 1.0)).sum(axis=0) / np.maximum(nonzero.sum(axis=0), 1))
     return np.asarray(1.0 / np.sqrt(mean))
 
 
@@ -207,10 +208,11 @@ def default_shift(system: LinearPHDAE, band: tuple[float, float]) -> float:
 
 
 def _resonances(system: LinearPHDAE, band: tuple[float, float]) -> np.ndarray:
+    """Frequencies of the damped poles of a small system in the band (rad/s)."""
     if system.lossless or system.rows.size > DENSE or system.multipliers.size:
         return np.zeros(0)
     poles = la.eigvals((system.J - system.R).toarray(), system.E.toarray())
     low, high = limits(band)
     poles = poles[np.isfinite(poles)]
-    omega = poles.imag[-poles.real > SHARP * np.abs(poles)]
+    omega = poles.imag[-poles.real > NARROW * np.abs(poles)]
     return np.asarray(omega[(omega > low) & (omega < high)])

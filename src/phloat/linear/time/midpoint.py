@@ -21,14 +21,14 @@ from phloat.linear.form.second_order import Factor, SecondOrder
 
 
 class MidpointSolver:
-    """The factorised step of length h: (e₀, ū) ↦ (ē, λ); λ is zero on joint rows that depend on the others."""
+    """The factorised step of length h, (e₀, ū) ↦ (ē, λ); λ is zero on joint rows that depend on the others."""
 
     def __init__(self, system: LinearPHDAE, h: float) -> None:
         self.system, self.h = system, h
-        self.kept, G = _independent(system.G)
+        self.joint_rows, G = _independent(system.G)
         self.model: SecondOrder | None = None
         if system.separable and not system.circulatory and not largest(system.B[system.split :]):
-            self.model = replace(SecondOrder.of(system), G=csr(G[:, : system.split]))
+            self.model = replace(SecondOrder.from_system(system), G=csr(G[:, : system.split]))
         try:
             if self.model is None:
                 self.factor = SaddleFactor(csr(system.E - 0.5 * h * system.dynamics), G)
@@ -38,34 +38,34 @@ class MidpointSolver:
             raise InputError("a motion has no mass and no stiffness, or joints repeat each other; omit those") from None
 
     def mean(self, e: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """ē and λ of the step from e under the mean input u."""
+        """ē (rows,) and λ (multipliers,) of the step from e with the mean input u."""
         model, half, n = self.model, 0.5 * self.h, self.system.split
-        lam, flow = np.zeros(self.system.multipliers.size), (self.system.B_lam @ u)[self.kept]
+        lam, flow = np.zeros(self.system.multipliers.size), (self.system.B_lam @ u)[self.joint_rows]
         if model is None:
-            mean, part = self.factor.solve_both(self.system.E @ e + half * (self.system.B @ u), flow, corrections=1)
-            lam[self.kept] = part / half
+            mean, mu = self.factor.solve_both(self.system.E @ e + half * (self.system.B @ u), flow, corrections=1)
+            lam[self.joint_rows] = mu / half
         else:
             load = (model.M @ e[:n] / half + model.B_v @ u - model.L @ e[n:]) / half
-            v, part = self.factor.solve_both(load, flow, corrections=1)
+            v, mu = self.factor.solve_both(load, flow, corrections=1)
             mean = np.concatenate([v, e[n:] + half * model.stress(v)])
-            lam[self.kept] = half * part
+            lam[self.joint_rows] = half * mu
         return mean, lam
 
 
 def nearest_consistent(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
     """The state nearest to e, in the norm of the energy, that satisfies the joints: G e = B_λ u."""
-    kept, G = _independent(system.G)
-    return SaddleFactor(system.E, G).solve(system.E @ e, (system.B_lam @ u)[kept])
+    joint_rows, G = _independent(system.G)
+    return SaddleFactor(system.E, G).solve(system.E @ e, (system.B_lam @ u)[joint_rows])
 
 
 def _independent(G: Matrix) -> tuple[np.ndarray, Matrix]:
-    """Indices of rows without those that depend on others, and these rows."""
-    kept = np.delete(np.arange(G.shape[0]), repeated(G))
-    return kept, csr(G[kept])
+    """The indices of rows of G that are independent, and these rows."""
+    independent = np.delete(np.arange(G.shape[0]), repeated(G))
+    return independent, csr(G[independent])
 
 
 def repeated(G: Matrix) -> np.ndarray:
-    """Indices of rows that depend on the others."""
+    """The indices of rows of G that depend on the others, ascending."""
     mu = dependencies(G)
     if not mu.shape[1]:
         return np.zeros(0, dtype=int)

@@ -28,7 +28,7 @@ Controller = Callable[[float, "Outputs"], Mapping[str, object]]
 class LibraryController(Protocol):
     """A controller of this library: a run starts it on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
 
-    def begun(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
+    def couple(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
 
 
 @dataclass(frozen=True, eq=False)
