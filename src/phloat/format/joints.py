@@ -27,6 +27,7 @@ JOINTS = (
     *(loads.Force, loads.Torque, loads.Load, loads.Pressure, loads.Traction),
     tie.Tie,
 )
+LAW_CLASSES = (elements.JointLaw, elements.PortLaw)  # of which users write subclasses
 FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of the place
     loads.Load: {"per_length": LINE},
     loads.Pressure: {"per_area": SURFACE},
@@ -71,14 +72,28 @@ def tabulated(value: Any, name: str) -> Any:
 
 def user_laws(base: type) -> list[type]:
     """Subclasses of a law that are no part of phloat."""
-    found: list[type] = list(base.__subclasses__())
-    return [cls for cls in found if cls not in JOINTS] + [cls for one in found for cls in user_laws(one)]
+    subclasses: list[type] = list(base.__subclasses__())
+    return [cls for cls in subclasses if cls not in JOINTS] + [law for cls in subclasses for law in user_laws(cls)]
 
 
 def user_variants() -> list[Variant]:
-    """Variants of the laws that users have written; of a class that was defined again, the last."""
-    found = [cls for base in (elements.JointLaw, elements.PortLaw) for cls in user_laws(base)]
-    return [joint(cls) for cls in {(cls.__module__, cls.__qualname__): cls for cls in found}.values()]
+    """Variants of the laws that users have written and that files can hold; of a class that was defined again, the last."""
+    laws = [cls for base in LAW_CLASSES for cls in user_laws(base)]
+    latest = {(cls.__module__, cls.__qualname__): cls for cls in laws}.values()
+    return [joint(cls) for cls in latest if not refusal(cls)]
 
 
-JOINT = Variants("a joint", tuple(map(joint, JOINTS)), more=user_variants)
+def refusal(cls: type) -> str:
+    """Why a file cannot hold a user's law: its name is a word of phloat, or a field has no kind. "" if it can, or is no law."""
+    if cls in JOINTS or not issubclass(cls, LAW_CLASSES):
+        return ""
+    if file_word(cls) in JOINT.words:
+        return f"{file_word(cls)!r} is a joint of phloat in files, not {cls.__module__}.{cls.__qualname__}; rename the class"
+    try:
+        joint(cls)
+    except TypeError as error:
+        return f"a file cannot hold {cls.__name__}: {error}"
+    return ""
+
+
+JOINT = Variants("a joint", tuple(map(joint, JOINTS)), more=user_variants, refusal=refusal)

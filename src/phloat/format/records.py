@@ -228,6 +228,7 @@ class Variants(Kind):
     alone: Kind | None = None
     is_alone: Callable[[Any], bool] = lambda value: False
     more: Callable[[], Sequence[Variant]] = tuple  # variants that are not listed in messages and in the schema
+    refusal: Callable[[type], str] = lambda cls: ""  # why a class of `more` cannot be written
 
     @property
     def words(self) -> list[str]:
@@ -273,7 +274,8 @@ class Variants(Kind):
             if (parts := variant.parts(value)) is not None:
                 beside = variant.record.write_arguments(parts[1], writer)
                 return {variant.word: variant.kind.write(parts[0], writer), **beside}
-        raise InputError(f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}")
+        general = f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}"
+        raise InputError(self.refusal(type(value)) or general)
 
     def schema(self) -> Schema:
         kinds = [self.alone.schema()] if self.alone is not None else []

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy.interpolate import PPoly
 
 from phloat.errors import InputError, finite, not_negative
+
+if TYPE_CHECKING:  # the twin imports this module for `Pieces`, and runs where SciPy is not installed
+    from scipy.interpolate import PPoly
 
 DEGREE = 7  # of the polynomials that stand for a function
 RELATIVE = 1e-10  # error of the fit, beside the largest force of the piece …
@@ -113,7 +115,9 @@ class Pieces:
         return float(np.abs(self.values(self.bounds)).max(initial=0.0))
 
     def polynomials(self) -> PPoly:
-        """The pieces between the bounds as SciPy has them."""
+        """The pieces between the bounds as piecewise polynomials of SciPy."""
+        from scipy.interpolate import PPoly
+
         return PPoly(self.c[1:-1, ::-1].T.copy(), self.bounds.copy())
 
 
@@ -266,7 +270,7 @@ def _short(a: float, b: float) -> float:
 
 # --- what users give -------------------------------------------------------------------------------------------------
 
-Curve: TypeAlias = float | Mapping[float, float] | Callable[[float], float] | PPoly
+Curve: TypeAlias = "float | Mapping[float, float] | Callable[[float], float] | PPoly"
 Range: TypeAlias = Sequence[float] | None
 
 
@@ -276,6 +280,8 @@ def curve(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
     A mapping {argument: force} is linear between its entries, a function becomes polynomials that miss it by 1e-10 of the force
     there, and a PPoly of SciPy (CubicSpline …) is taken as it is. Beyond the range all go on with the slope at its end.
     """
+    from scipy.interpolate import PPoly
+
     if isinstance(given, PPoly | Mapping) or not callable(given):
         if over is not None:
             raise InputError(f"{what} has over={over!r}, which belongs to a function; leave it out")

@@ -145,7 +145,7 @@ def _gap(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> Gap:
     if isinstance(first, Twist) and isinstance(second, Twist):
         count = min(first.rows.shape[0], second.rows.shape[0])
         chosen = [k for k in tie.motions if k < count]
-        if not chosen or (tie.soft and len(chosen) < len(tie.motions)):
+        if not chosen or ((tie.of is not None or tie.soft) and len(chosen) < len(tie.motions)):
             raise JointError(f"{tie.label} ties rotations, and one of its ports has none; tie it along axes only")
         return Gap(csr(second.rows[chosen] - first.rows[chosen]), np.ones(1), chosen, 1.0)
     edge, twist = (first, second) if isinstance(first, Edge) else (second, first)
