@@ -43,13 +43,13 @@ def strain_kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, firs
     unit = 1.0 / np.sqrt(mass)
     A, free = np.vstack([G, strains]), np.ones(G.shape[1], dtype=bool)
     T = _magnitudes(A, unit)
-    rows, pivots = _eliminated(A, T, unit, free, len(G))
+    rows, pivots = _eliminate(A, T, unit, free, len(G))
     Z = _null_basis(A[rows], np.array(pivots, dtype=int), np.flatnonzero(free))
     F, T = A[len(G) :, free], T[len(G) :, free]
     F = np.where(np.abs(F) > CANCELLED * T, F, 0.0)
-    B, left = F.copy(), np.ones(F.shape[1], dtype=bool)
-    rows, pivots = _eliminated(B, T, unit[free], left, len(F))
-    rigid = _null_basis(B[rows], np.array(pivots, dtype=int), np.flatnonzero(left))
+    B, unpivoted = F.copy(), np.ones(F.shape[1], dtype=bool)
+    rows, pivots = _eliminate(B, T, unit[free], unpivoted, len(F))
+    rigid = _null_basis(B[rows], np.array(pivots, dtype=int), np.flatnonzero(unpivoted))
     count = len(rows) if first is None else int(sum(row < first for row in rows))
     strains = np.zeros((len(F), F.shape[1]))
     strains[:, : len(pivots)] = F[:, pivots]
@@ -60,7 +60,7 @@ def free_motions(G: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """Z with G Z = 0, its columns independent but not orthogonal, and the rows where it is the identity."""
     unit = 1.0 / np.sqrt(mass)
     A, free = G.copy(), np.ones(G.shape[1], dtype=bool)
-    rows, pivots = _eliminated(A, _magnitudes(A, unit), unit, free, len(G))
+    rows, pivots = _eliminate(A, _magnitudes(A, unit), unit, free, len(G))
     return _null_basis(A[rows], np.array(pivots, dtype=int), np.flatnonzero(free)), np.flatnonzero(free)
 
 
@@ -70,27 +70,27 @@ def _magnitudes(A: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(A) + ROUNDED / CANCELLED * row[:, None] / unit)
 
 
-def _eliminated(
+def _eliminate(
     A: np.ndarray, T: np.ndarray, unit: np.ndarray, free: np.ndarray, count: int
 ) -> tuple[list[int], list[int]]:
     """Transforms rows 0 … count − 1 of A to echelon form; returns the rows with pivots and their columns, no longer `free`."""
     rows, pivots = [], []
     for i in range(count):
-        there = np.flatnonzero((A[i] != 0.0) & free)
-        real = there[np.abs(A[i, there]) > CANCELLED * T[i, there]]
-        A[i, np.setdiff1d(there, real, assume_unique=True)] = 0.0
-        if not real.size:
+        nonzero = np.flatnonzero((A[i] != 0.0) & free)
+        significant = nonzero[np.abs(A[i, nonzero]) > CANCELLED * T[i, nonzero]]
+        A[i, np.setdiff1d(nonzero, significant, assume_unique=True)] = 0.0
+        if not significant.size:
             continue
-        p = int(real[np.argmax(np.abs(A[i, real]) * unit[real])])
+        p = int(significant[np.argmax(np.abs(A[i, significant]) * unit[significant])])
         free[p] = False
         rows.append(i)
         pivots.append(p)
         below = i + 1 + np.flatnonzero(A[i + 1 :, p])
         if below.size:
-            others = real[real != p]
-            step = np.outer(A[below, p] / A[i, p], A[i, others])
-            A[np.ix_(below, others)] -= step
-            T[np.ix_(below, others)] += np.abs(step)
+            other_columns = significant[significant != p]
+            step = np.outer(A[below, p] / A[i, p], A[i, other_columns])
+            A[np.ix_(below, other_columns)] -= step
+            T[np.ix_(below, other_columns)] += np.abs(step)
             A[below, p] = 0.0
     return rows, pivots
 
@@ -120,23 +120,23 @@ def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np
     if not n:  # no free motion
         return np.zeros((0, 0)), np.zeros(0)
     A, T = unit[:, None] * K * unit, unit[:, None] * np.maximum(size, size.T) * unit
-    A, left = np.where(np.abs(A) > T, A, 0.0), np.ones(n, dtype=bool)
+    A, remaining = np.where(np.abs(A) > T, A, 0.0), np.ones(n, dtype=bool)
     columns, values = [], []
-    while (at := _pivot(A, left)) is not None:
-        mu, turn = np.linalg.eigh(A[np.ix_(at, at)])
-        left[at] = False
-        near = np.flatnonzero(A[at].any(axis=0) & left)
-        ell = (A[np.ix_(near, at)] @ turn) / mu
-        for one, value, own in zip(ell.T, mu, turn.T, strict=True):
+    while (pivot := _pivot(A, remaining)) is not None:
+        mu, turn = np.linalg.eigh(A[np.ix_(pivot, pivot)])
+        remaining[pivot] = False
+        neighbours = np.flatnonzero(A[pivot].any(axis=0) & remaining)
+        ell = (A[np.ix_(neighbours, pivot)] @ turn) / mu
+        for entries, value, vector in zip(ell.T, mu, turn.T, strict=True):
             column = np.zeros(n)
-            column[near], column[at] = one, own
+            column[neighbours], column[pivot] = entries, vector
             columns.append(column)
             values.append(value)
-        box = np.ix_(near, near)
+        box = np.ix_(neighbours, neighbours)
         A[box] -= _symmetric((ell * mu) @ ell.T)  # to the last bit, so that zeros are symmetric
         T[box] += CANCELLED * _symmetric((np.abs(ell) * np.abs(mu)) @ np.abs(ell).T)
         A[box] = np.where(np.abs(A[box]) > T[box], A[box], 0.0)
-        A[at], A[:, at] = 0.0, 0.0
+        A[pivot], A[:, pivot] = 0.0, 0.0
     return np.array(columns).reshape(-1, n).T / unit[:, None], np.array(values)
 
 
@@ -144,13 +144,13 @@ def _symmetric(a: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (a + a.T))
 
 
-def _pivot(A: np.ndarray, left: np.ndarray) -> np.ndarray | None:
+def _pivot(A: np.ndarray, remaining: np.ndarray) -> np.ndarray | None:
     """One index, or two: of the largest entry of the diagonal, or of the whole matrix if that is much larger."""
-    own = np.abs(np.diag(A))
-    i = int(np.argmax(own))
+    diagonal = np.abs(np.diag(A))
+    i = int(np.argmax(diagonal))
     rest = np.abs(A[i])
     rest[i] = 0.0
-    if own[i] > 0.0 and own[i] >= 0.6 * rest.max():
+    if diagonal[i] > 0.0 and diagonal[i] >= 0.6 * rest.max():
         return np.array([i])
     if not (largest := np.abs(A)).any():
         return None

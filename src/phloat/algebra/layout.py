@@ -69,14 +69,14 @@ class Layout:
         """The layout of the named blocks alone, in the order of the names."""
         return Layout({name: self.shape(name) for name in names}, self.kind)
 
-    def kept(self, mask: np.ndarray) -> Layout:
+    def masked(self, mask: np.ndarray) -> Layout:
         """The layout of the positions where a mask is true; blocks of which nothing is left are gone."""
-        sizes = {name: int(mask[where].sum()) for name, where in self.slices.items()}
+        sizes = {name: int(mask[block].sum()) for name, block in self.slices.items()}
         return Layout({name: (size,) for name, size in sizes.items() if size}, self.kind)
 
     def owner(self, index: int) -> str:
         """The name of the block that holds position `index`."""
-        return next(name for name, where in self.slices.items() if where.start <= index < where.stop)
+        return next(name for name, block in self.slices.items() if block.start <= index < block.stop)
 
     def prefixed(self, prefix: str) -> Layout:
         also = {f"{prefix}.{name}": f"{prefix}.{block}" for name, block in self.also.items()}

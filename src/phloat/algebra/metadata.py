@@ -57,8 +57,8 @@ def optional(default: Any, doc: str, *quantities: str, **limits: Any) -> Any:
 
 def description(field: Field[Any]) -> Description:
     """The description of a field; an empty one if it has none."""
-    found = field.metadata.get("description")
-    return found if isinstance(found, Description) else Description()
+    value = field.metadata.get("description")
+    return value if isinstance(value, Description) else Description()
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
@@ -79,44 +79,44 @@ class Numbers:
 
 def numbers(value: object) -> Numbers:
     """All numbers of a value."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     paths: dict[str, tuple[Key, ...]] = {}
     functions: list[str] = []
-    for name, path, number in _walked(value, "", ()):
+    for name, path, number in _walk_numbers(value, "", ()):
         if number is None:
             functions.append(name)
         else:
-            found[name], paths[name] = number, path
-    return Numbers(found, paths, tuple(functions))
+            values[name], paths[name] = number, path
+    return Numbers(values, paths, tuple(functions))
 
 
 def with_numbers(value: Any, changes: Mapping[tuple[Key, ...], float]) -> Any:
     """A copy of the value with other numbers at these paths; its checks are made again."""
     if () in changes:
         return changes[()]
-    inside: dict[Key, dict[tuple[Key, ...], float]] = {}
+    parts: dict[Key, dict[tuple[Key, ...], float]] = {}
     for (first, *rest), number in changes.items():
-        inside.setdefault(first, {})[tuple(rest)] = number
+        parts.setdefault(first, {})[tuple(rest)] = number
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{name: with_numbers(getattr(value, name), some) for name, some in inside.items()})
+        return replace(value, **{name: with_numbers(getattr(value, name), inner) for name, inner in parts.items()})
     if isinstance(value, Mapping):
-        return dict(value) | {key: with_numbers(value[key], some) for key, some in inside.items()}
+        return dict(value) | {key: with_numbers(value[key], inner) for key, inner in parts.items()}
     if _is_matrix(value) or isinstance(value, np.ndarray):
-        return _with_entries(value, {place: some[()] for place, some in inside.items()})
+        return _with_entries(value, {place: inner[()] for place, inner in parts.items()})
     items = list(value)
-    for (i,), some in inside.items():
-        items[i] = with_numbers(items[i], some)
+    for (i,), inner in parts.items():
+        items[i] = with_numbers(items[i], inner)
     return tuple(items) if isinstance(value, tuple) else items
 
 
-def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str, tuple[Key, ...], float | None]]:
+def _walk_numbers(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str, tuple[Key, ...], float | None]]:
     """Name, path and number of all numbers inside; None for functions."""
     if is_dataclass(value) and not isinstance(value, type):
         left_out = getattr(value, "not_numbers", ())
         for f in fields(value):
             if f.init and f.type not in ("int", int) and f.name not in left_out:
                 inner = f"{name}.{f.name}" if name else f.name
-                yield from _walked(getattr(value, f.name), inner, (*path, f.name))
+                yield from _walk_numbers(getattr(value, f.name), inner, (*path, f.name))
     elif isinstance(value, (bool, np.bool_, str)) or value is None:
         return
     elif isinstance(value, (int, float, np.integer, np.floating)):
@@ -124,7 +124,7 @@ def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str,
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             word = f"{name}.{key}" if name else str(key)
-            yield from _walked(inner, f"{name}[{key:g}]" if isinstance(key, (int, float)) else word, (*path, key))
+            yield from _walk_numbers(inner, f"{name}[{key:g}]" if isinstance(key, (int, float)) else word, (*path, key))
     elif _is_matrix(value):
         A = np.asarray(value)
         symmetric = np.array_equal(A, A.T)  # then an entry and its mirror image are one number
@@ -135,7 +135,7 @@ def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str,
         if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or value.size > LARGEST):
             return
         for i, inner in enumerate(value):
-            yield from _walked(inner, f"{name}[{i}]", (*path, (i,)))
+            yield from _walk_numbers(inner, f"{name}[{i}]", (*path, (i,)))
     elif callable(value):
         yield name, path, None
 

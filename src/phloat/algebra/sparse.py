@@ -100,10 +100,10 @@ def small_blocks(a: Matrix, groups: list[np.ndarray]) -> Iterator[tuple[np.ndarr
         place, owner = np.zeros(a.shape[0], dtype=int), np.full(a.shape[0], -1)
         place[index] = np.arange(size)
         owner[index] = np.arange(len(members))[:, None]
-        mine = owner[entries.row] >= 0
-        row, column = entries.row[mine], entries.col[mine]
+        inside = owner[entries.row] >= 0
+        row, column = entries.row[inside], entries.col[inside]
         block = np.zeros((len(members), size, size))
-        block[owner[row], place[row], place[column]] = entries.data[mine]
+        block[owner[row], place[row], place[column]] = entries.data[inside]
         yield index, block
 
 
@@ -145,7 +145,7 @@ def _signed_roots(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     try:
         return np.linalg.inv(np.linalg.cholesky(scaled)) * unit[:, None, :], np.ones(size.shape)
     except np.linalg.LinAlgError:
-        roots = [_signed_root(one) for one in scaled]
+        roots = [_signed_root(block) for block in scaled]
     return np.array([root for root, _ in roots]) * unit[:, None, :], np.array([sign for _, sign in roots])
 
 
@@ -167,10 +167,10 @@ def null_space(G: Matrix) -> Matrix:
     blocks, start = [], 0
     for group in components((abs(G).T @ abs(G)).tocsr()):
         part = G[:, group]
-        touched = np.unique(part.tocoo().row)
+        nonzero_rows = np.unique(part.tocoo().row)
         z = np.eye(len(group))
-        if touched.size:
-            q, r, _ = la.qr(part[touched].toarray().T, pivoting=True)
+        if nonzero_rows.size:
+            q, r, _ = la.qr(part[nonzero_rows].toarray().T, pivoting=True)
             size = np.abs(np.diag(r))
             z = q[:, int((size > RANK_TOLERANCE * size[0]).sum()) :]
         blocks.append((group, start + np.arange(z.shape[1]), z))
@@ -186,8 +186,8 @@ def dependencies(G: Matrix) -> np.ndarray:
         return np.zeros((0, 0))
     scaled = csr(weighted(G, 1.0 / row_lengths(G)))
     if rows <= DENSE_ROWS:
-        touched = np.unique(scaled.indices)
-        q, r, _ = la.qr(scaled[:, touched].toarray(), pivoting=True)
+        nonzero_columns = np.unique(scaled.indices)
+        q, r, _ = la.qr(scaled[:, nonzero_columns].toarray(), pivoting=True)
         size = np.abs(np.diag(r))
         rank = int((size > RANK_TOLERANCE * max(size[0], 1.0)).sum()) if size.size else 0
         return q[:, rank:]
@@ -218,8 +218,8 @@ class SparsePattern:
     matrix: Matrix
 
     @classmethod
-    def of(cls, there: np.ndarray) -> SparsePattern:
-        return cls(sp.csr_array(there.astype(float)))
+    def of(cls, mask: np.ndarray) -> SparsePattern:
+        return cls(sp.csr_array(mask.astype(float)))
 
     @cached_property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
@@ -280,11 +280,11 @@ def negativity_defect(a: object) -> float:
     weight = sp.diags_array(1.0 / np.sqrt(np.where(size > 0, size, 1.0)))
     scaled = csr(weight @ A @ weight)
     groups = components(scaled)
-    worst = [_large_negativity(scaled[g][:, g]) for g in groups if len(g) > DENSE_BLOCK]
+    defects = [_large_negativity(scaled[g][:, g]) for g in groups if len(g) > DENSE_BLOCK]
     for _, block in small_blocks(scaled, [g for g in groups if len(g) <= DENSE_BLOCK]):
         value = np.linalg.eigvalsh(block)
-        worst.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
-    return max(0.0, *worst)
+        defects.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
+    return max(0.0, *defects)
 
 
 def _large_negativity(a: Matrix) -> float:

@@ -21,16 +21,16 @@ def facts(title: str, values: Mapping[str, object]) -> str:
 
 def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOST) -> str:
     """A table with a head, of at most `most` rows; an empty text if there are none."""
-    every = list(rows)
-    if not every:
+    lines = list(rows)
+    if not lines:
         return ""
     top = "".join(f"<th{LEFT}>{escape(word)}</th>" for word in head)
-    body = "".join(f"<tr>{''.join(f'<td{LEFT}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in every[:most])
-    more = f"<p>… {len(every) - most} more</p>" if len(every) > most else ""
+    body = "".join(f"<tr>{''.join(f'<td{LEFT}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in lines[:most])
+    more = f"<p>… {len(lines) - most} more</p>" if len(lines) > most else ""
     return f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def listed(names: Iterable[str]) -> str:
+def name_list(names: Iterable[str]) -> str:
     """Names in one line, at most MOST of them."""
-    every = list(names)
-    return ", ".join(every[:MOST]) + (f", … {len(every) - MOST} more" if len(every) > MOST else "")
+    texts = list(names)
+    return ", ".join(texts[:MOST]) + (f", … {len(texts) - MOST} more" if len(texts) > MOST else "")

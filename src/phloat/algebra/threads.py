@@ -64,10 +64,10 @@ def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
 
 
 def _files() -> list[str]:
-    homes = [Path(str(package.__file__)).parent for package in (np, scipy)]
-    folders = [folder for home in homes for folder in (home.parent / f"{home.name}.libs", home / ".dylibs")]
-    found = {str(file) for folder in folders for file in folder.glob("*openblas*")}
+    packages = [Path(str(package.__file__)).parent for package in (np, scipy)]
+    folders = [folder for home in packages for folder in (home.parent / f"{home.name}.libs", home / ".dylibs")]
+    files = {str(file) for folder in folders for file in folder.glob("*openblas*")}
     with suppress(OSError):  # if it does not come with a wheel, Linux knows its file
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
-        found |= {line.split(maxsplit=5)[5] for line in lines if "openblas" in line and line.endswith(".so")}
-    return sorted(found)
+        files |= {line.split(maxsplit=5)[5] for line in lines if "openblas" in line and line.endswith(".so")}
+    return sorted(files)

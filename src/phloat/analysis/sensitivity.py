@@ -36,7 +36,7 @@ from phloat.system.parameters import (
     fast_makers,
     number,
     parameter_table,
-    with_given,
+    with_parameter_values,
     with_parameters,
 )
 from phloat.system.state import State
@@ -263,7 +263,7 @@ def _of_system(system: System, names: object, state: StateOf, step: float) -> St
     makers = fast_makers(system, there, [name for group in groups for name in group])
 
     def moved(k: int, by: float) -> LinearPHDAE:
-        new = with_given(system, there, {name: now[name] + by for name in groups[k]}, makers)
+        new = with_parameter_values(system, there, {name: now[name] + by for name in groups[k]}, makers)
         try:
             return linearise(new, state_of(new, state))
         except InputError as error:

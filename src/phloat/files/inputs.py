@@ -79,8 +79,8 @@ class InTime:
             raise InputError(f"the end {self.end:g} s is not after the start {self.start:g} s")
 
     def __call__(self, t: float) -> Any:
-        last = np.inf if self.end is None else self.end
-        x, out = min(max(t, self.start), last) - self.start, np.asarray(self.coefficients[-1])
+        end = np.inf if self.end is None else self.end
+        x, out = min(max(t, self.start), end) - self.start, np.asarray(self.coefficients[-1])
         for c in self.coefficients[-2::-1]:
             out = np.asarray(c) + x * out
         return out

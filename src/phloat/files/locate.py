@@ -37,8 +37,8 @@ def errors_at(root: Node | None, *sections: str) -> Iterator[None]:
     except FileError:
         raise
     except InputError as error:
-        there = [node for name in sections if (node := child(root, name)) is not None]
-        node = _mentioned_node(there, str(error)) or root
+        nodes = [node for name in sections if (node := child(root, name)) is not None]
+        node = _mentioned_node(nodes, str(error)) or root
         if node is None:
             raise
         raise FileError(str(error), node.file, node.line, node.key) from error
@@ -47,8 +47,8 @@ def errors_at(root: Node | None, *sections: str) -> Iterator[None]:
 def _mentioned_node(sections: Sequence[Node], message: str) -> Node | None:
     """The key or text of these sections that a message mentions first, or the first section."""
     keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walked(section)]
-    found = [((at.start(), k, -len(key)), node) for key, k, node in keys if (at := _mentioned(key, message))]
-    return min(found, key=lambda f: f[0])[1] if found else next(iter(sections), None)
+    matches = [((match.start(), k, -len(key)), node) for key, k, node in keys if (match := _mentioned(key, message))]
+    return min(matches, key=lambda f: f[0])[1] if matches else next(iter(sections), None)
 
 
 def _walked(node: Node) -> Iterator[tuple[str, Node]]:
@@ -62,8 +62,8 @@ def _walked(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _mentioned(key: str, message: str) -> re.Match[str] | None:
-    there = len(key) > 1 and key in message
-    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if there else None
+    mentioned = len(key) > 1 and key in message
+    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if mentioned else None
 
 
 def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
@@ -82,7 +82,7 @@ def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
 
 def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
     """Bodies by name; equal recipes are made once."""
-    known: dict[str, Any] = {}
+    built: dict[str, Any] = {}
     out: dict[str, Any] = {}
     for name, part in parts.bodies.items():
         node = child(root, "bodies", name)
@@ -90,15 +90,15 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
             out[name] = connect_parts(replace(part, plane=parts.plane), child(node, "system"))
             continue
         key = _key(part)
-        if key not in known:
+        if key not in built:
             try:
                 with computable(f"body {name!r}"):
-                    known[key] = part.repeat(part.recipe)
+                    built[key] = part.repeat(part.recipe)
             except (InputError, AccuracyError) as error:
                 if node is None:
                     raise
                 (_mentioned_node([node], str(error)) or node).fail(str(error))
-        out[name] = known[key]
+        out[name] = built[key]
     return out
 
 
@@ -113,17 +113,17 @@ def _key(part: Part) -> str:
 
 def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> Node | None:
     """The first joint that cannot be connected together with all joints before it."""
-    listed = child(root, "joints")
-    if listed is None:
+    section = child(root, "joints")
+    if section is None:
         return None
-    nodes = list((listed.entries or {}).values()) if listed.items is None else list(listed.items)
+    nodes = list((section.entries or {}).values()) if section.items is None else list(section.items)
     order = sorted(range(len(parts.joints)), key=lambda k: not isinstance(parts.joints[k], Joint))
 
     def wrong(count: int) -> str:
         """What is wrong with the first so many."""
-        some = replace(parts, joints=tuple(parts.joints[k] for k in order[:count]), locked=(), driven=())
+        first_parts = replace(parts, joints=tuple(parts.joints[k] for k in order[:count]), locked=(), driven=())
         try:
-            some.connected(bodies)
+            first_parts.connected(bodies)
         except InputError as error:
             return str(error)
         return ""
@@ -141,29 +141,29 @@ TAKEN = {"N": "force", "N m": "torque", "m/s": "velocity", "rad/s": "angular rat
 POSITIONS = {"N": "length", "m/s": "length", "N m": "angle", "rad/s": "angle"}
 
 
-def check_inputs(system: System, found: Iterable[UnitAt]) -> None:
+def check_inputs(system: System, units_found: Iterable[UnitAt]) -> None:
     """Raises FileError if an input has a unit that its port does not take."""
     ports = units(system)["ports"]
-    for node, dimension in found:
+    for node, dimension in units_found:
         port = node.path[1].partition("[")[0] if len(node.path) > 1 else ""
         if node.path[0] == "inputs" and "polynomial" not in node.path and port in ports:
             names = POSITIONS if "position" in node.path else TAKEN
             _check(node, dimension, {names[unit] for unit in ports[port]["in"] if unit in names}, f"{port!r} takes")
 
 
-def check_parameters(found: Iterable[UnitAt]) -> None:
+def check_parameters(units_found: Iterable[UnitAt]) -> None:
     """Raises FileError if a parameter of a sweep has the unit of another quantity."""
-    for node, dimension in found:
+    for node, dimension in units_found:
         if node.path[:2] == ("sweep", "parameters"):
             name = node.path[2].partition("[")[0].rpartition(".")[2]
             if quantities := parameter_quantities().get(name):
                 _check(node, dimension, quantities, f"{name!r} is")
 
 
-def _check(node: Node, dimension: Dimension, names: set[str], what: str) -> None:
+def _check(node: Node, dimension: Dimension, names: set[str], subject: str) -> None:
     if not any(dimension.fits(QUANTITIES[name][0]) for name in names):
-        wanted = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
-        node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {what} {wanted}")
+        required = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
+        node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {subject} {required}")
 
 
 @cache
@@ -171,8 +171,8 @@ def parameter_quantities() -> dict[str, set[str]]:
     """The quantities of the fields of recipes, by field name."""
     out: dict[str, set[str]] = {"gravity": {"acceleration"}}
     for kind in (BODY, JOINT, ANY_MATERIAL, BEAM_SECTION):
-        for name, of in _quantities(kind, ""):
-            out.setdefault(name, set()).update(of)
+        for name, quantities in _quantities(kind, ""):
+            out.setdefault(name, set()).update(quantities)
     return out
 
 

@@ -101,17 +101,15 @@ class Model:
         return {name: self.outputs[name] for name in names}
 
     def __repr__(self) -> str:
-        there = [word for word in REQUESTS if getattr(self, word) is not None]
-        return (
-            f"Model({self.name or self.label!r}: {', '.join(self.parts.bodies)}; {', '.join(there) or 'no requests'})"
-        )
+        requests = [word for word in REQUESTS if getattr(self, word) is not None]
+        return f"Model({self.name or self.label!r}: {', '.join(self.parts.bodies)}; {', '.join(requests) or 'no requests'})"
 
 
 def require_request(model: Model, request: str) -> Any:
     """A request of a model. Raises InputError if it is not there."""
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is not a Model; load_model(path) reads one")
-    found = getattr(model, request)
-    if found is None:
+    value = getattr(model, request)
+    if value is None:
         raise InputError(f"{model.label} has no {request}; write {request}: {REQUESTS[request]} into it")
-    return found
+    return value

@@ -95,23 +95,23 @@ def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = No
     _check_version(root)
     root.require_keys([k.key for k in MODEL.keys], "a model")
     context = read_tables(root, Context(folder=folder))
-    given = MODEL.arguments(root, context)
-    plane = given.get("plane")
-    system = {k.argument: given[k.argument] for k in SYSTEM.keys if k.argument in given}
-    whole = replace(SYSTEM.build(root, system), gravity=given.get("gravity"), plane=plane)
-    check_sizes(whole, root)
+    arguments = MODEL.arguments(root, context)
+    plane = arguments.get("plane")
+    system = {k.argument: arguments[k.argument] for k in SYSTEM.keys if k.argument in arguments}
+    mechanism = replace(SYSTEM.build(root, system), gravity=arguments.get("gravity"), plane=plane)
+    check_sizes(mechanism, root)
     check_parameters(context.units)
-    rest = {k.argument: given[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in given}
+    rest = {k.argument: arguments[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in arguments}
     rest["inputs"] = {name: in_space(value, plane is None) for name, value in rest.get("inputs", {}).items()}
-    return Model(whole, text=text, names=context.tables, root=root, units=tuple(context.units), **rest)
+    return Model(mechanism, text=text, names=context.tables, root=root, units=tuple(context.units), **rest)
 
 
 def _check_version(root: Node) -> None:
     version = child(root, "phloat")
     if version is None:
         root.fail(f"'phloat' is missing: a model begins with 'phloat: {VERSION}', the version of its format")
-    if (found := Count(1).read(version, Context())) > VERSION:
-        version.fail(f"its format is {found}, and this phloat reads up to {VERSION}; update phloat")
+    if (number := Count(1).read(version, Context())) > VERSION:
+        version.fail(f"its format is {number}, and this phloat reads up to {VERSION}; update phloat")
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -182,29 +182,29 @@ def check_sizes(parts: Parts, root: Node) -> int:
 
 def _body_size(part: Construction, node: Node) -> int:
     step = next((step for step in part.steps if step.method == "discretise"), None)
-    given = step.arguments[0] if step is not None and step.arguments else None
+    cells = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
     if isinstance(recipe, Beam | Split):
-        each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)
+        elements = int(cells) if isinstance(cells, int | np.integer) else max(len(cells or ()) - 1, 0)
         pieces = recipe.pieces if isinstance(recipe, Split) else 1
-        if each > MAX_ELEMENTS or pieces > MAX_ELEMENTS:
-            most = _number(max(each, pieces))
-            node.fail(f"{most} elements or pieces; a beam in a file has at most {MAX_ELEMENTS} of each")
-        return each * pieces
+        if elements > MAX_ELEMENTS or pieces > MAX_ELEMENTS:
+            largest = _number(max(elements, pieces))
+            node.fail(f"{largest} elements or pieces; a beam in a file has at most {MAX_ELEMENTS} of each")
+        return elements * pieces
     shape = getattr(recipe, "outline", getattr(recipe, "mesh", None))
     if shape is None or step is None:
         return 0
-    cells = _cells(shape, given) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
-    if cells > MAX_CELLS:
-        node.fail(f"about {_number(cells)} cells; a file has at most {MAX_CELLS}")
-    return int(cells)
+    count = _cells(shape, cells) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
+    if count > MAX_CELLS:
+        node.fail(f"about {_number(count)} cells; a file has at most {MAX_CELLS}")
+    return int(count)
 
 
-def _cells(shape: Any, given: Any) -> float:
+def _cells(shape: Any, numbers: Any) -> float:
     """How many cells an outline has, given their number along its longest side or along each."""
     if isinstance(shape, Mesh):
         return float(shape.cells.shape[0])
-    counts = np.ravel(given or 0.0).tolist()
+    counts = np.ravel(numbers or 0.0).tolist()
     n = float(counts[0])
     if len(counts) > 1:
         return math.prod(counts)
@@ -252,17 +252,17 @@ SHARED: dict[str, Kind] = {
 def model_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a model file."""
     shared = {name: kind.schema() for name, kind in SHARED.items()}
-    whole = _with_references(MODEL.schema(), shared)
-    whole["properties"]["phloat"] = {"const": VERSION, "description": "the version of the format"}
+    model = _with_references(MODEL.schema(), shared)
+    model["properties"]["phloat"] = {"const": VERSION, "description": "the version of the format"}
     definitions = {
-        name: _with_references(part, {other: p for other, p in shared.items() if other != name})
+        name: _with_references(part, {shared_name: p for shared_name, p in shared.items() if shared_name != name})
         for name, part in shared.items()
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "phloat model",
         "description": "A mechanism, its initial state, inputs and requests. Numbers are SI, or texts with a unit.",
-        **whole,
+        **model,
         "$defs": {"with unit": WITH_UNIT, **definitions},
     }
 
@@ -274,8 +274,8 @@ def _with_references(part: Any, shared: dict[str, Any]) -> Any:
     if not isinstance(part, dict):
         return part
     bare = {key: value for key, value in part.items() if key != "description"}
-    for name, whole in shared.items():
-        if bare == whole:
+    for name, shared_part in shared.items():
+        if bare == shared_part:
             return {"$ref": f"#/$defs/{name}", **{k: v for k, v in part.items() if k == "description"}}
     return {key: _with_references(value, shared) for key, value in part.items()}
 

@@ -35,13 +35,13 @@ def distribution(cls: Any) -> Variant:
     """A distribution by its numbers, truncated where low and high stand beside it."""
     word, keys = file_word(cls), [f.name for f in fields(cls)]
 
-    def truncated(whole: Any, low: float = -np.inf, high: float = np.inf) -> Any:
-        return whole if (low, high) == (-np.inf, np.inf) else distributions.truncated(whole, low=low, high=high)
+    def truncated(base: Any, low: float = -np.inf, high: float = np.inf) -> Any:
+        return base if (low, high) == (-np.inf, np.inf) else distributions.truncated(base, low=low, high=high)
 
     def parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
-        cut = isinstance(value, distributions.Truncated)
-        whole = value.of if cut else value
-        return (whole, {"low": value.low, "high": value.high} if cut else {}) if type(whole) is cls else None
+        is_truncated = isinstance(value, distributions.Truncated)
+        base = value.of if is_truncated else value
+        return (base, {"low": value.low, "high": value.high} if is_truncated else {}) if type(base) is cls else None
 
     arguments = tuple(Key(key, ANY_NUMBER, key) for key in keys)
     numbers = Record(f"a {word} distribution", arguments, getattr(distributions, word))
@@ -143,18 +143,18 @@ class Range:
 Values = Range | tuple[float, ...]
 
 
-def values_of(over: Values) -> np.ndarray:
+def values_of(value_list: Values) -> np.ndarray:
     """The values of a range, or those of a list."""
-    if not isinstance(over, Range):
-        return np.array(over)
-    spaced = np.geomspace if over.spacing == "log" else np.linspace
-    return np.asarray(spaced(over.low, over.high, over.count))
+    if not isinstance(value_list, Range):
+        return np.array(value_list)
+    spacing = np.geomspace if value_list.spacing == "log" else np.linspace
+    return np.asarray(spacing(value_list.low, value_list.high, value_list.count))
 
 
-def value_range(*of: str) -> OneOf:
+def value_range(*quantities: str) -> OneOf:
     """A range {from, to, count, spacing} or a list."""
-    span = record(Range, "a range", low=Number(of), high=Number(of))
-    return OneOf((vector_of(of, 0), span), lambda v: int(isinstance(v, Range)))
+    span = record(Range, "a range", low=Number(quantities), high=Number(quantities))
+    return OneOf((vector_of(quantities, 0), span), lambda v: int(isinstance(v, Range)))
 
 
 # --- linear analysis --------------------------------------------------------------------------------------------------
@@ -236,12 +236,12 @@ class Output:
 
     def series(self, result: Result | LinearResult) -> np.ndarray:
         """Its values over time, (times, …)."""
-        found = self._found(result)
-        if isinstance(found, Mapping):
-            if self.component not in found:
-                raise InputError(unknown(f"stress of {self.of!r}", self.component, found))
-            return np.asarray(found[self.component])
-        return self._component(np.asarray(found))
+        quantity = self._found(result)
+        if isinstance(quantity, Mapping):
+            if self.component not in quantity:
+                raise InputError(unknown(f"stress of {self.of!r}", self.component, quantity))
+            return np.asarray(quantity[self.component])
+        return self._component(np.asarray(quantity))
 
     def value(self, result: Result | LinearResult) -> np.ndarray:
         """The series, or the number taken from it."""
@@ -250,8 +250,8 @@ class Output:
 
     def _found(self, result: Any) -> Any:
         if self.kind == "quantity":
-            whole = self.of.replace(" ", "_")
-            return getattr(result, whole) if self.of in WHOLE and hasattr(result, whole) else result[self.of]
+            attribute = self.of.replace(" ", "_")
+            return getattr(result, attribute) if self.of in WHOLE and hasattr(result, attribute) else result[self.of]
         if isinstance(result, LinearResult):
             return self._of_linear(result)
         if self.kind == "von mises":
@@ -265,11 +265,11 @@ class Output:
             raise InputError(
                 f"a linear run has no {self.kind} of {self.of!r}{' at s' * (self.s is not None)}, only displacement, at: [x, y, z]"
             )
-        moved = result.displacement(self.of)
+        motion = result.displacement(self.of)
         if self.at is None:
-            return moved
+            return motion
         points = result.system.fields[self.of].points
-        return np.asarray(moved[:, np.linalg.norm(points - np.array(self.at), axis=1).argmin()])
+        return np.asarray(motion[:, np.linalg.norm(points - np.array(self.at), axis=1).argmin()])
 
     def _component(self, series: np.ndarray) -> np.ndarray:
         if self.component is None:
@@ -285,13 +285,13 @@ PARTS = tuple(k for k in KEYS if k.key in ("component", "take"))
 TAKE = tuple(k for k in KEYS if k.key == "take")
 
 
-def output_variant(kind: str, what: str, keys: tuple[Key, ...], doc: str) -> Variant:
+def output_variant(kind: str, label: str, keys: tuple[Key, ...], doc: str) -> Variant:
     """The variant of outputs of one kind."""
 
     def parts(value: Output) -> tuple[Any, Mapping[str, Any]] | None:
         return (value.of, vars(value)) if value.kind == kind else None
 
-    return Variant(kind, Text(what=what), lambda of, **options: Output(kind, of, **options), parts, keys, doc=doc)
+    return Variant(kind, Text(what=label), lambda of, **options: Output(kind, of, **options), parts, keys, doc=doc)
 
 
 OUTPUT = Variants(

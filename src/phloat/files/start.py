@@ -43,10 +43,10 @@ class StateValues(Kind):
         quantity = name.rpartition(".")[2]
         of_joint = quantity.startswith(("angle", "slide"))
         unit = coordinate_unit(name) + "/s" * quantity.endswith("_rate") if of_joint else unit_of(quantity)
-        of = (MEASURED[unit],) if unit in MEASURED else ()
+        quantities = (MEASURED[unit],) if unit in MEASURED else ()
         if name.endswith(".A_IB"):
             return Matrix3()
-        return vector_of(of, 0) if node.items is not None else Number(of)
+        return vector_of(quantities, 0) if node.items is not None else Number(quantities)
 
     def write(self, value: Mapping[str, Any], writer: Writer) -> Plain:
         return {name: np.asarray(x, dtype=float).tolist() for name, x in value.items()}

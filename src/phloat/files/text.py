@@ -32,8 +32,8 @@ STANDARD = "tag:yaml.org,2002:"
 def read_text(path: Path, *suffixes: str) -> str:
     """The text of a file. Raises InputError if it is missing, too large or not UTF-8; `suffixes` are those of files like it."""
     if not path.is_file():
-        near = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
-        raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(near[:12]) or 'none'}")
+        names = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
+        raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(names[:12]) or 'none'}")
     if path.stat().st_size > MAX_SIZE:
         raise FileError(f"the file has {path.stat().st_size} bytes; at most {MAX_SIZE} are read", path.name)
     try:
@@ -63,24 +63,24 @@ class _Nodes:
 
     def begin(self, line: int, path: tuple[str, ...], depth: int) -> Node:
         """A node without its value. Raises FileError if it is too deep inside others, or there are too many before it."""
-        here = Node(line, self.file, path)
+        node = Node(line, self.file, path)
         self.count += 1
         if self.count > MAX_NODES:
-            here.fail(f"more than {MAX_NODES} values, aliases counted")
+            node.fail(f"more than {MAX_NODES} values, aliases counted")
         if depth > MAX_DEPTH:
-            here.fail(f"nested more than {MAX_DEPTH} deep")
-        return here
+            node.fail(f"nested more than {MAX_DEPTH} deep")
+        return node
 
 
 def _item_path(path: tuple[str, ...], k: int) -> tuple[str, ...]:
     return (*path[:-1], f"{path[-1] if path else ''}[{k}]")
 
 
-def _require_new(here: Node, key: str, line: int, lines: dict[str, int]) -> None:
+def _require_new(mapping: Node, key: str, line: int, lines: dict[str, int]) -> None:
     """Raises FileError if a mapping has a key already."""
     if key in lines:
         message = f"{key!r} is there twice, first in line {lines[key]}; give each its own name"
-        replace(here, line=line, path=(*here.path, key)).fail(message)
+        replace(mapping, line=line, path=(*mapping.path, key)).fail(message)
 
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def _yaml_root(text: str, file: str) -> Node:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_size(yaml, text, loader, file)
-        found = list(yaml.compose_all(text, Loader=loader))
+        documents = list(yaml.compose_all(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         why, line = f"{error.context or ''} {error.problem}".strip(), error.problem_mark.line + 1
         raise FileError(f"no YAML: {why}", file, line) from None
@@ -107,9 +107,9 @@ def _yaml_root(text: str, file: str) -> Node:
         raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise FileError(f"no YAML: {error}", file) from None
-    if len(found) > 1:
-        raise FileError("the file has two documents; a model is one", file, found[1].start_mark.line + 1)
-    return _Yaml(file).node(found[0], (), ()) if found and found[0] is not None else Node(1, file, text="")
+    if len(documents) > 1:
+        raise FileError("the file has two documents; a model is one", file, documents[1].start_mark.line + 1)
+    return _Yaml(file).node(documents[0], (), ()) if documents and documents[0] is not None else Node(1, file, text="")
 
 
 def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
@@ -128,42 +128,42 @@ def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
 class _Yaml(_Nodes):
     """Converts the nodes of PyYAML."""
 
-    def node(self, found: Any, path: tuple[str, ...], above: tuple[int, ...]) -> Node:
-        here = self.begin(found.start_mark.line + 1, path, len(above))
-        if id(found) in above:
-            here.fail("an alias contains itself")
-        if found.tag.removeprefix(STANDARD) not in PLAIN_TAGS:
-            tag = found.tag.replace(STANDARD, "!!")
-            here.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
-        above = (*above, id(found))
-        if found.id == "scalar":
-            return replace(here, text=found.value, quoted=found.style in ("'", '"', "|", ">"))
-        if found.id == "sequence":
-            items = (self.node(item, _item_path(path, k), above) for k, item in enumerate(found.value))
-            return replace(here, items=tuple(items))
-        return self._mapping(found, here, above)
+    def node(self, yaml_node: Any, path: tuple[str, ...], ancestors: tuple[int, ...]) -> Node:
+        node = self.begin(yaml_node.start_mark.line + 1, path, len(ancestors))
+        if id(yaml_node) in ancestors:
+            node.fail("an alias contains itself")
+        if yaml_node.tag.removeprefix(STANDARD) not in PLAIN_TAGS:
+            tag = yaml_node.tag.replace(STANDARD, "!!")
+            node.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
+        ancestors = (*ancestors, id(yaml_node))
+        if yaml_node.id == "scalar":
+            return replace(node, text=yaml_node.value, quoted=yaml_node.style in ("'", '"', "|", ">"))
+        if yaml_node.id == "sequence":
+            items = (self.node(item, _item_path(path, k), ancestors) for k, item in enumerate(yaml_node.value))
+            return replace(node, items=tuple(items))
+        return self._mapping(yaml_node, node, ancestors)
 
-    def _mapping(self, found: Any, here: Node, above: tuple[int, ...]) -> Node:
+    def _mapping(self, yaml_node: Any, node: Node, ancestors: tuple[int, ...]) -> Node:
         entries: dict[str, Node] = {}
         merged: dict[str, Node] = {}
         lines: dict[str, int] = {}
-        for key, value in found.value:
-            at = replace(here, line=key.start_mark.line + 1)
+        for key, value in yaml_node.value:
+            key_node = replace(node, line=key.start_mark.line + 1)
             if key.id != "scalar":
-                at.fail("a key is a list or a mapping; keys are words")
+                key_node.fail("a key is a list or a mapping; keys are words")
             if key.tag == f"{STANDARD}merge":
-                for other in value.value if value.id == "sequence" else [value]:
-                    if other.id != "mapping":
-                        at.fail("<< takes a mapping, or a list of them")
-                    for name, inner in (self.node(other, here.path, above).entries or {}).items():
+                for merged_node in value.value if value.id == "sequence" else [value]:
+                    if merged_node.id != "mapping":
+                        key_node.fail("<< takes a mapping, or a list of them")
+                    for name, inner in (self.node(merged_node, node.path, ancestors).entries or {}).items():
                         merged.setdefault(name, inner)
                 continue
-            _require_new(here, key.value, at.line, lines)
-            lines[key.value] = at.line
-            entries[key.value] = replace(self.node(value, (*here.path, key.value), above), line=at.line)
+            _require_new(node, key.value, key_node.line, lines)
+            lines[key.value] = key_node.line
+            entries[key.value] = replace(self.node(value, (*node.path, key.value), ancestors), line=key_node.line)
         merged = {name: inner for name, inner in merged.items() if name not in entries}
         merged_lines = {name: inner.line for name, inner in merged.items()}
-        return replace(here, entries=merged | entries, key_lines=merged_lines | lines)
+        return replace(node, entries=merged | entries, key_lines=merged_lines | lines)
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -189,27 +189,27 @@ class _Json(_Nodes):
     def __init__(self, file: str, text: str) -> None:
         super().__init__(file)
         self.tokens = TOKEN.finditer(text)
-        self.ends = [found.start() for found in re.finditer("\n", text)]
+        self.ends = [match.start() for match in re.finditer("\n", text)]
 
     def node(self, token: re.Match[str], path: tuple[str, ...], depth: int) -> Node:
         line, first = self.line(token), token[0][0]
-        here = self.begin(line, path, depth)
+        node = self.begin(line, path, depth)
         if first == "[":
             items: list[Node] = []
             while (inner := next(self.tokens))[0] != "]":
                 items.append(self.node(inner, _item_path(path, len(items)), depth + 1))
-            return replace(here, items=tuple(items))
+            return replace(node, items=tuple(items))
         if first == "{":
             entries: dict[str, Node] = {}
             lines: dict[str, int] = {}
             while (inner := next(self.tokens))[0] != "}":
                 key = json.loads(inner[0])
-                _require_new(here, key, self.line(inner), lines)
+                _require_new(node, key, self.line(inner), lines)
                 lines[key] = self.line(inner)
                 entries[key] = self.node(next(self.tokens), (*path, key), depth + 1)
-            return replace(here, entries=entries, key_lines=lines)
+            return replace(node, entries=entries, key_lines=lines)
         quoted = first == '"'
-        return replace(here, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
+        return replace(node, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
 
     def line(self, token: re.Match[str]) -> int:
         return bisect(self.ends, token.start()) + 1
@@ -285,7 +285,7 @@ def read_tags(path: Path, root: str) -> Tag:
         open_tags[-1].inside.append(tag)
         open_tags.append(tag)
 
-    def refuse(*given: Any) -> None:
+    def refuse(*arguments: Any) -> None:
         raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
 
     parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
@@ -294,10 +294,10 @@ def read_tags(path: Path, root: str) -> Tag:
         parser.Parse(read_text(path, path.suffix).encode(), True)
     except expat.ExpatError as error:
         raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
-    found = open_tags[0].inside[0]
-    if found.name != root:
-        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
-    return found
+    outermost = open_tags[0].inside[0]
+    if outermost.name != root:
+        outermost.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
+    return outermost
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -44,18 +44,18 @@ def load_urdf(
     axes of the link. Damping of joints is used. Limits, friction, mimic joints and meshes are ignored with a warning.
     """
     robot = Robot.read(read_tags(Path(path), "robot"))
-    wanted = mapping("beams", {} if beams is None else beams, "{link: Beam(…)}")
-    for name in wanted:
+    beam_options = mapping("beams", {} if beams is None else beams, "{link: Beam(…)}")
+    for name in beam_options:
         if name not in robot.links:
             raise InputError(f"beams: {unknown('link', name, robot.links)}")
         if name == robot.root:
             raise InputError(f"beams: {name!r} is the root of the robot, which no joint moves; it must be rigid")
     if ignored := robot.ignored():
         warnings.warn(f"{Path(path).name}: {'; '.join(ignored)}", IgnoredWarning, stacklevel=2)
-    found = _System(robot, wanted, fixed)
-    if not found.bodies:
+    built = _System(robot, beam_options, fixed)
+    if not built.bodies:
         raise InputError(f"nothing moves in the robot: its only link {robot.root!r} is fixed to the ground")
-    return connect(found.bodies, found.joints, gravity=gravity)
+    return connect(built.bodies, built.joints, gravity=gravity)
 
 
 class _System:
@@ -72,22 +72,22 @@ class _System:
 
     def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
         """The joints that a link carries, and those of massless links fixed to it, with the frames of their parents."""
-        out, here = [], [(link, LinkFrame())]
-        for name, frame in here:
+        out, links = [], [(link, LinkFrame())]
+        for name, frame in links:
             for joint in self.robot.below(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
-                    here.append((joint.child, frame.then(joint.at)))
+                    links.append((joint.child, frame.then(joint.at)))
                 else:
                     out.append((joint, frame.then(joint.at)))
         return out
 
-    def walk(self, link: str, body: str, at: LinkFrame, ends: Mapping[str, str]) -> None:
+    def walk(self, link: str, body: str, frame_of_link: LinkFrame, ends: Mapping[str, str]) -> None:
         """Adds all joints that a link carries, and the links that they move; it is `at` a frame of a body, or of the ground ""."""
         for joint, frame in self.carried(link):
-            own, others = self.body(self.robot.links[joint.child])
+            child_frame, child_ends = self.body(self.robot.links[joint.child])
             port = f"{body}.{ends.get(joint.name, joint.name)}" if body else "ground"
-            self.join(joint, port, at.then(frame), own)
-            self.walk(joint.child, joint.child, own, others)
+            self.join(joint, port, frame_of_link.then(frame), child_frame)
+            self.walk(joint.child, joint.child, child_frame, child_ends)
 
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
         """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries, where
@@ -104,12 +104,12 @@ class _System:
         self.bodies[link.name] = rigid.discretise()
         return LinkFrame(), {}
 
-    def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, own: LinkFrame) -> None:
+    def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, moved_frame: LinkFrame) -> None:
         """Adds a joint at a frame in the carrier's axes; `own` is the moved link's frame in its body's axes."""
         kind = TYPES[joint.kind]
         if kind is None:
             return
-        turned = tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec())
+        turned = tuple(Rotation.from_matrix(frame.A @ moved_frame.A.T).as_rotvec())
         options: dict[str, Any] = {"name": joint.name, "turned": turned}
         options |= {} if kind is Weld else {"axis": tuple(frame.A @ joint.axis)}
         options |= {"at": tuple(frame.x)} if port == "ground" else {}
@@ -120,53 +120,53 @@ class _System:
     def beam(self, link: Link) -> tuple[LinkFrame, dict[str, str]]:
         """The same for a link that is a beam."""
         carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
-        given: Any = self.beams[link.name]
+        recipe: Any = self.beams[link.name]
         options = dict(
-            vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
+            vars(recipe) if isinstance(recipe, Beam) else mapping(f"beams: {link.name!r}", recipe, "{section: …}")
         )
         elements, reduced, y = options.pop("elements", ELEMENTS), options.pop("reduced", None), options.pop("y", None)
-        far = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
-        if not far.any():
+        end = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
+        if not end.any():
             raise InputError(f"beams: {link.name!r} has no length: its joints and its mass centre are all at one point")
-        along = far / np.linalg.norm(far)
+        direction = end / np.linalg.norm(end)
         if not carried and options.get("length") is None:
             raise InputError(f"beams: {link.name!r} carries no joint, so its length must be given: {{length: …}}")
-        length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
+        length = float(np.linalg.norm(end)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
             raise InputError(
                 f"beams: {link.name!r} is {options['length']} m long, its joints are {length:g} m apart; leave length out"
             )
-        ends, inner = {}, {}  # the ports of the joints; places of those between the ends, as fractions of the length
+        ends, ports = {}, {}  # the ports of the joints; places of those between the ends, as fractions of the length
         for name, x in carried.items():
-            s = float(x @ along) / length
-            if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
+            s = float(x @ direction) / length
+            if np.linalg.norm(x - s * length * direction) > LINE * length or not -LINE <= s <= 1.0 + LINE:
                 raise InputError(f"beams: joint {name!r} is off the straight beam {link.name!r}; make that link rigid")
             ends[name] = "C" if s > 1.0 - LINE else "P" if s < LINE else name
             if ends[name] == name:
-                inner[name] = s
+                ports[name] = s
         try:
             beam = Beam(**(options | {"length": length}))
         except TypeError as error:
             raise InputError(f"beams: {link.name!r}: {error}") from None
-        body = replace(beam, ports={**beam.ports, **inner}).discretise(elements)
+        body = replace(beam, ports={**beam.ports, **ports}).discretise(elements)
         if reduced is not None:
             body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
         self.bodies[link.name] = body
-        return LinkFrame(A=_axes(along, y).T), ends
+        return LinkFrame(A=_axes(direction, y).T), ends
 
 
-def _axes(along: np.ndarray, y: Any) -> np.ndarray:
+def _axes(direction: np.ndarray, y: Any) -> np.ndarray:
     """Axes of a beam as columns: x along it, y as given or by the smallest rotation from the link's axes."""
     if y is None:
-        turn = np.cross((1.0, 0.0, 0.0), along)
-        if along[0] < -1.0 + 1e-12:
+        axis = np.cross((1.0, 0.0, 0.0), direction)
+        if direction[0] < -1.0 + 1e-12:
             return np.diag([-1.0, -1.0, 1.0])
-        S = np.cross(turn, np.eye(3), axisb=0, axisc=0)  # S x = turn × x
-        return np.eye(3) + S + S @ S / (1.0 + along[0])
-    z = np.cross(along, np.asarray(y, dtype=float))
+        S = np.cross(axis, np.eye(3), axisb=0, axisc=0)  # S x = turn × x
+        return np.eye(3) + S + S @ S / (1.0 + direction[0])
+    z = np.cross(direction, np.asarray(y, dtype=float))
     if (size := np.linalg.norm(z)) < 1e-9:
         raise InputError(f"y is {y!r}, which points along the beam; it must point across")
-    return np.column_stack([along, np.cross(z / size, along), z / size])
+    return np.column_stack([direction, np.cross(z / size, direction), z / size])
 
 
 # --- links and joints of the file --------------------------------------------------------------------------------------
@@ -266,15 +266,15 @@ class Robot:
     @classmethod
     def read(cls, tag: Tag) -> Robot:
         links, joints = _by_name("link", tag, _link), _by_name("joint", tag, _joint)
-        moved: dict[str, str] = {}
+        mover: dict[str, str] = {}
         for joint in joints.values():
             for end in (joint.parent, joint.child):
                 if end not in links:
                     joint.tag.fail(f"joint {joint.name!r}: {unknown('link', end, links)}")
-            if joint.child in moved:
-                joint.tag.fail(f"link {joint.child!r} has two parents, by {moved[joint.child]!r} and {joint.name!r}")
-            moved[joint.child] = joint.name
-        roots = [name for name in links if name not in moved]
+            if joint.child in mover:
+                joint.tag.fail(f"link {joint.child!r} has two parents, by {mover[joint.child]!r} and {joint.name!r}")
+            mover[joint.child] = joint.name
+        roots = [name for name in links if name not in mover]
         if len(roots) != 1:
             tag.fail(f"links that no joint moves: {', '.join(roots) or 'none'}; a robot has one, its root")
         robot, reached = cls(links, joints, roots[0]), [roots[0]]
@@ -289,19 +289,19 @@ class Robot:
 
     def ignored(self) -> list[str]:
         """What the file has that is not used, for a warning."""
-        limits, other = [], []
+        limits, others = [], []
         for joint in self.joints.values():
             limit, dynamics = joint.tag.first("limit"), joint.tag.first("dynamics")
             if limit is not None and joint.kind in ("revolute", "prismatic"):
                 low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
                 limits.append(f"{joint.name} {low:g} … {high:g} {'m' if joint.kind == 'prismatic' else 'rad'}")
             if joint.tag.first("mimic") is not None:
-                other.append(f"mimic joint {joint.name!r} is free")
+                others.append(f"mimic joint {joint.name!r} is free")
             if dynamics is not None and dynamics.number("friction", 0.0):
-                other.append(f"the friction of joint {joint.name!r} is ignored")
+                others.append(f"the friction of joint {joint.name!r} is ignored")
         meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in link.tag.walk())]
         enforced = [f"limits are not enforced: {', '.join(limits)}"] if limits else []
-        return enforced + other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
+        return enforced + others + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
 
 
 def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
@@ -309,10 +309,10 @@ def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
     for inner in tag.inside:
         if inner.name != word:
             continue
-        one = make(inner)
-        if one.name in out:
-            inner.fail(f"two of <{word}> have the name {one.name!r}; give each its own")
-        if "." in one.name or one.name in ("ground", "P", "C"):
-            inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
-        out[one.name] = one
+        element = make(inner)
+        if element.name in out:
+            inner.fail(f"two of <{word}> have the name {element.name!r}; give each its own")
+        if "." in element.name or element.name in ("ground", "P", "C"):
+            inner.fail(f"{element.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
+        out[element.name] = element
     return out

@@ -40,13 +40,13 @@ class File(Kind):
             node.fail_expected(self.expected)
         if context.folder is None:
             node.fail("this model has no folder, so it cannot name files; save it first")
-        found = context.folder / path
-        if not found.resolve().is_relative_to(context.folder.resolve()):
+        file = context.folder / path
+        if not file.resolve().is_relative_to(context.folder.resolve()):
             node.fail(f"{str(path)!r} leads out of the folder of the model")
-        if not found.is_file():
-            there = sorted(p.name for p in found.parent.glob("*") if p.is_file()) if found.parent.is_dir() else []
-            node.fail(f"no file {str(path)!r}; files in that folder: {', '.join(there[:12]) or 'none'}")
-        return found
+        if not file.is_file():
+            names = sorted(p.name for p in file.parent.glob("*") if p.is_file()) if file.parent.is_dir() else []
+            node.fail(f"no file {str(path)!r}; files in that folder: {', '.join(names[:12]) or 'none'}")
+        return file
 
     def write(self, value: Any, writer: Writer) -> Plain:
         return self.store(value, writer)
@@ -55,10 +55,10 @@ class File(Kind):
         return {"type": "string", "pattern": r"^(?!/)(?!.*\.\.).+$"}
 
 
-def store_arrays(writer: Writer, what: str, arrays: Arrays) -> str:
+def store_arrays(writer: Writer, label: str, arrays: Arrays) -> str:
     """The name of the file that arrays were written to. Raises InputError if there is no folder for it."""
     if writer.arrays is None:
-        raise InputError(f"{what} need a file beside the model: save_model(…) writes one")
+        raise InputError(f"{label} need a file beside the model: save_model(…) writes one")
     return writer.arrays(writer.body, arrays)
 
 
@@ -87,11 +87,11 @@ def load_mesh(path: Path, unit: float) -> Mesh:
         return read_mesh(path, unit=unit)
     arrays = load_arrays(path)
     kind, points, cells = require_arrays(path, arrays, "kind", "points", "cells")
-    named = [
+    groups = [
         {name.removeprefix(start): x for name, x in arrays.items() if name.startswith(start)}
         for start in ("boundary ", "region ")
     ]
-    mesh = Mesh(str(kind), points, cells, *named)
+    mesh = Mesh(str(kind), points, cells, *groups)
     return mesh if unit == 1.0 else mesh.scaled(unit)
 
 

@@ -35,31 +35,31 @@ from phloat.linear.reduction.basis import Basis
 Parts = tuple[Any, Mapping[str, Any]]
 
 
-def steps(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
+def steps(construction: Construction, *methods: str) -> dict[str, dict[str, Any]]:
     """The arguments of the steps by which a body was made, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
 
     Raises InputError if there are other methods than these. The plane and the pieces of a split beam are left out: they follow.
     """
     out: dict[str, dict[str, Any]] = {}
-    for step in made.steps:
+    for step in construction.steps:
         if step.method in ("in_plane", "piece"):
             continue
-        if step.method not in verbs or step.method in out:
+        if step.method not in methods or step.method in out:
             raise InputError(f"a file cannot hold {step!r}")
         out[step.method] = _arguments(step)
     return out
 
 
 def _arguments(step: ConstructionStep) -> dict[str, Any]:
-    given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
-    if any(isinstance(value, Basis) for value in given.values()):
+    arguments = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
+    if any(isinstance(value, Basis) for value in arguments.values()):
         raise InputError("a file cannot hold the basis of a reduced body; reduce it by modes")
-    return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
+    return {name: value for name, value in arguments.items() if not (name == "basis" and value is None)}
 
 
-def options(what: str, *keys: Key) -> Record:
+def options(label: str, *keys: Key) -> Record:
     """The options of a reduction; a number stands for its modes."""
-    return Record(what, keys, lambda **given: given, short="modes", parts=lambda given: given)
+    return Record(label, keys, lambda **arguments: arguments, short="modes", parts=lambda arguments: arguments)
 
 
 # --- beams ------------------------------------------------------------------------------------------------------------
@@ -80,24 +80,24 @@ def make_beam(
     beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None
 ) -> Construction:
     """A beam with elements, split into pieces, reduced."""
-    made = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
-    return made if reduced is None else made.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
+    body = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
+    return body if reduced is None else body.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
 
 
-def beam_parts(made: Construction) -> Parts | None:
+def beam_parts(construction: Construction) -> Parts | None:
     """The beam and how the body was made of it."""
-    recipe = made.recipe
+    recipe = construction.recipe
     beam, pieces = (recipe.beam, recipe.pieces) if isinstance(recipe, Split) else (recipe, None)
     if not isinstance(beam, Beam):
         return None
-    taken = steps(made, "discretise", "reduced")
-    reduced, default = taken.get("reduced"), () if pieces is None else ("P", "C")
+    arguments = steps(construction, "discretise", "reduced")
+    reduced, default = arguments.get("reduced"), () if pieces is None else ("P", "C")
     if reduced is not None:
         loaded = tuple(reduced.get("loaded", default))
         reduced = reduced | {"loaded": None if loaded == default else loaded}
     if pieces is not None and beam.frame is None:
         beam = replace(beam, frame=OF_PIECE)  # written out: a saved model stays the same if the default changes
-    return beam, {"elements": taken["discretise"]["0"], "split": pieces, "reduced": reduced}
+    return beam, {"elements": arguments["discretise"]["0"], "split": pieces, "reduced": reduced}
 
 
 BEAM_OPTIONS = (
@@ -113,13 +113,13 @@ BEAM_VARIANT = Variant("beam", BEAM, make_beam, beam_parts, BEAM_OPTIONS, doc=su
 def variant_without_options(cls: Any, kind: Record, *arguments: Any) -> Variant:
     """The variant of a body that is made with these arguments; a number of modes is a field of its recipe."""
 
-    def parts(made: Construction) -> Parts | None:
-        if not isinstance(made.recipe, cls):
+    def parts(construction: Construction) -> Parts | None:
+        if not isinstance(construction.recipe, cls):
             return None
-        modes = steps(made, "discretise")["discretise"].get("0")
-        if modes is not None and modes != made.recipe.modes:
+        modes = steps(construction, "discretise")["discretise"].get("0")
+        if modes is not None and modes != construction.recipe.modes:
             raise InputError(f"discretise({modes}) of a {file_word(cls)}; give modes={modes} in its recipe")
-        return made.recipe, {}
+        return construction.recipe, {}
 
     def make(recipe: Any) -> Construction:
         return Construction(recipe).then("discretise", *arguments)
@@ -225,16 +225,16 @@ REDUCED = Key("reduced", REDUCED_BODY, "to few coordinates, so that it can move 
 def meshed_variant(cls: type, kind: Record, *more: Key) -> Variant:
     """The variant of a body on a mesh."""
 
-    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **given: Any) -> Construction:
-        made = Construction(recipe).then("discretise", cells, **({k.key: k.default for k in more} | given))
-        return made if reduced is None else made.then("reduced", **reduced)
+    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **options: Any) -> Construction:
+        body = Construction(recipe).then("discretise", cells, **({k.key: k.default for k in more} | options))
+        return body if reduced is None else body.then("reduced", **reduced)
 
-    def parts(made: Construction) -> Parts | None:
-        if not isinstance(made.recipe, cls):
+    def parts(body: Construction) -> Parts | None:
+        if not isinstance(body.recipe, cls):
             return None
-        taken = steps(made, "discretise", "reduced")
-        first = taken["discretise"]
-        return made.recipe, {"cells": first.get("0", first.get("n")), **first, "reduced": taken.get("reduced")}
+        arguments = steps(body, "discretise", "reduced")
+        first = arguments["discretise"]
+        return body.recipe, {"cells": first.get("0", first.get("n")), **first, "reduced": arguments.get("reduced")}
 
     return Variant(file_word(cls), kind, make, parts, (CELLS, *more, REDUCED), doc=summary(cls))
 
@@ -255,23 +255,23 @@ FILE_UNITS = Record(
 NODES = OneOf((ListOf(Count(0), least=1), NAME), lambda v: int(isinstance(v, str)))
 
 
-def superelement(interfaces: Mapping[str, Any], **given: Any) -> Superelement:
+def superelement(interfaces: Mapping[str, Any], **others: Any) -> Superelement:
     """From arrays, or from the text files of other codes."""
-    files = {name: given.pop(name, None) for name in ("matrices", "mass", "stiffness", "nodes", "units")}
+    files = {name: others.pop(name, None) for name in ("matrices", "mass", "stiffness", "nodes", "units")}
     if files["matrices"] is not None:
-        for name, chosen in interfaces.items():
-            if isinstance(chosen, str):
-                raise InputError(f"interface {name!r} is {chosen!r}; with an .npz file it is a list of node numbers")
+        for name, nodes in interfaces.items():
+            if isinstance(nodes, str):
+                raise InputError(f"interface {name!r} is {nodes!r}; with an .npz file it is a list of node numbers")
         arrays = load_matrices(files["matrices"])
-        return Superelement.from_matrices(interfaces=interfaces, **arrays, **given)
-    if lacking := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:
-        raise InputError(f"give matrices (.npz), or mass, stiffness and nodes of other codes; there is no {lacking[0]}")
+        return Superelement.from_matrices(interfaces=interfaces, **arrays, **others)
+    if missing := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:
+        raise InputError(f"give matrices (.npz), or mass, stiffness and nodes of other codes; there is no {missing[0]}")
     units = files["units"] or (1.0, 1.0)
-    return Superelement.from_files(files["mass"], files["stiffness"], files["nodes"], interfaces, units=units, **given)
+    return Superelement.from_files(files["mass"], files["stiffness"], files["nodes"], interfaces, units=units, **others)
 
 
 def superelement_arguments(body: Superelement) -> Mapping[str, Any]:
-    interfaces = {name: np.asarray(at).tolist() for name, at in body.interfaces.items()}
+    interfaces = {name: np.asarray(nodes).tolist() for name, nodes in body.interfaces.items()}
     return {k.argument: getattr(body, k.argument) for k in OPTIONS} | {"matrices": body, "interfaces": interfaces}
 
 

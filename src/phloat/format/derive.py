@@ -49,15 +49,15 @@ AXES = {
 }
 
 
-def _direction(given: Any) -> tuple[float, ...]:
-    axis = AXES.get(given, given)
+def _direction(value: Any) -> tuple[float, ...]:
+    axis = AXES.get(value, value)
     if not any(axis):
         raise InputError("the direction is zero; write x, y, z, -x, -y, -z or three numbers")
     return tuple(axis)
 
 
 def _axis_word(axis: Any) -> Any:
-    return next((word for word, known in AXES.items() if known == tuple(axis)), axis)
+    return next((word for word, direction in AXES.items() if direction == tuple(axis)), axis)
 
 
 AXIS = OneOf((Text(tuple(AXES)), vector_of()), lambda v: int(not isinstance(v, str)))
@@ -119,8 +119,8 @@ def annotation(f: Field[Any]) -> str:
 
 def derived_kind(text: str, d: Description) -> Kind:
     """The kind of a field that is annotated so. Raises KeyError if there is none."""
-    if found := MAPPING.fullmatch(text):
-        return MapOf(derived_kind(found[2], d), keys=FRACTION if found[1] == "float" else None)
+    if match := MAPPING.fullmatch(text):
+        return MapOf(derived_kind(match[2], d), keys=FRACTION if match[1] == "float" else None)
     return KINDS[text.removesuffix(" | None")](d)
 
 
@@ -143,9 +143,9 @@ def record_keys(cls: type, omit: tuple[str, ...] = (), **kinds: Kind) -> tuple[K
     return tuple(sorted(out, key=lambda k: k.default is not REQUIRED))
 
 
-def record(cls: type, what: str, *, short: str = "", omit: tuple[str, ...] = (), **kinds: Kind) -> Record:
+def record(cls: type, label: str, *, short: str = "", omit: tuple[str, ...] = (), **kinds: Kind) -> Record:
     """The record of a dataclass."""
-    return Record(what, record_keys(cls, omit, **kinds), cls, short)
+    return Record(label, record_keys(cls, omit, **kinds), cls, short)
 
 
 def file_word(cls: type) -> str:

@@ -64,10 +64,10 @@ def joint(cls: Any) -> Variant:
 
 def tabulated(value: Any, name: str) -> Any:
     """A stiffness or damping; a function is replaced by the piecewise polynomials that stand for it in runs."""
-    given = getattr(value, name)
-    if not callable(given) or isinstance(given, PPoly):
-        return given
-    return (curve if name == "stiffness" else resistance)(name, given, value.over)[1].polynomials()
+    values = getattr(value, name)
+    if not callable(values) or isinstance(values, PPoly):
+        return values
+    return (curve if name == "stiffness" else resistance)(name, values, value.over)[1].polynomials()
 
 
 def user_laws(base: type) -> list[type]:
@@ -83,7 +83,7 @@ def user_variants() -> list[Variant]:
     return [joint(cls) for cls in latest if not refusal(cls)]
 
 
-def refusal(cls: type) -> str:
+def refusal(cls: Any) -> str:
     """Why a file cannot hold a user's law: its name is a word of phloat, or a field has no kind. "" if it can, or is no law."""
     if cls in JOINTS or not issubclass(cls, LAW_CLASSES):
         return ""

@@ -151,15 +151,15 @@ class Number(Kind):
             infinite = node.text.strip().lower().lstrip("+-.") in ("nan", "inf", "infinity")
             node.fail_expected(f"{'a finite number: ' if infinite else ''}{self.expected}")
         try:
-            found = parse_number(node.text)
+            number = parse_number(node.text)
         except InputError as error:
             node.fail(f"{error}; expected {self.expected}" if not str(error).startswith("no unit") else str(error))
-        if found.dimension is not None:
+        if number.dimension is not None:
             if not self.of:
-                context.units.append((node, found.dimension))
-            elif not any(found.dimension.fits(QUANTITIES[name][0]) for name in self.of):
-                node.fail(f"found {node.text.strip()!r}, {dimension_name(found.dimension)}; expected {self.expected}")
-        value, above = found.value, self.above is None or found.value > self.above
+                context.units.append((node, number.dimension))
+            elif not any(number.dimension.fits(QUANTITIES[name][0]) for name in self.of):
+                node.fail(f"found {node.text.strip()!r}, {dimension_name(number.dimension)}; expected {self.expected}")
+        value, above = number.value, self.above is None or number.value > self.above
         low, high = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
         if not (math.isfinite(value) and above and low <= value <= high):
             node.fail_expected(self.expected)
@@ -240,9 +240,9 @@ class ListOf(Kind):
         return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 
-def vector_of(of: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
+def vector_of(quantities: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
     """A list of numbers of these quantities; of any length if `size` is 0."""
-    return ListOf(Number(of), least=size, most=size or None)
+    return ListOf(Number(quantities), least=size, most=size or None)
 
 
 @dataclass(frozen=True)

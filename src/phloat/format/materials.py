@@ -37,10 +37,10 @@ ANY_MATERIAL = Named("materials", material(ORTHOTROPIC, LAMINATE))  # in the tab
 ELASTIC = Named("materials", MATERIAL)
 
 
-def stations(table: str, of: Variants) -> Variant:
+def stations(table: str, kind: Variants) -> Variant:
     """Sections or materials at stations along a beam, {s: …}."""
     doc = f"{table} at fractions of the length, straight lines between them"
-    return wrapper(Taper, MapOf(Named(table, of), keys=FRACTION, least=1), "along", doc)
+    return wrapper(Taper, MapOf(Named(table, kind), keys=FRACTION, least=1), "along", doc)
 
 
 BEAM_MATERIAL = Named("materials", material(stations("materials", MATERIAL)))

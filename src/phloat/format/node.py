@@ -72,13 +72,13 @@ class Node:
         """Raises FileError with what was found and what was expected."""
         self.fail(f"found {self.summary}; expected {expected}")
 
-    def require_keys(self, keys: Sequence[str], what: str) -> Mapping[str, Node]:
+    def require_keys(self, keys: Sequence[str], label: str) -> Mapping[str, Node]:
         """The entries of this mapping. Raises FileError if it is no mapping, or has a key that is not among `keys`."""
         if self.entries is None:
-            self.fail_expected(f"{what}: a mapping of {', '.join(keys)}")
+            self.fail_expected(f"{label}: a mapping of {', '.join(keys)}")
         for key in self.entries:
             if key not in keys:
-                self.fail_key(key, unknown(f"key of {what}", key, keys))
+                self.fail_key(key, unknown(f"key of {label}", key, keys))
         return self.entries
 
 

@@ -129,13 +129,13 @@ class Record(Kind):
     def read(self, node: Node, context: Context) -> Any:
         return self.build(node, self.arguments(node, context))
 
-    def arguments(self, node: Node, context: Context, others: Sequence[str] = ()) -> dict[str, Any]:
+    def arguments(self, node: Node, context: Context, other_keys: Sequence[str] = ()) -> dict[str, Any]:
         """The values of the keys of a node by argument; `others` are keys that are read elsewhere."""
         if self.short and node.entries is None:
             return {self._short.argument: self._short.kind.read(node, context)}
         old = OLD_KEYS.get(self.what, {})
-        there = node.require_keys([*others, *(k.key for k in self.keys), *old], self.what)
-        entries = {old.get(key, key): inner for key, inner in there.items()}
+        nodes = node.require_keys([*other_keys, *(k.key for k in self.keys), *old], self.what)
+        entries = {old.get(key, key): inner for key, inner in nodes.items()}
         for k in self.keys:
             if k.default is REQUIRED and k.key not in entries:
                 node.fail(f"{k.key!r} is missing{k.doc and f': {k.doc}'}; expected {k.kind.expected}")
@@ -158,8 +158,8 @@ class Record(Kind):
     def write_arguments(self, arguments: Mapping[str, Any], writer: Writer) -> dict[str, Plain]:
         """The keys whose values differ from their defaults."""
         values = [(k, arguments.get(k.argument, k.default)) for k in self.keys]
-        others = [(k, value) for k, value in values if k.default is REQUIRED or not same(value, k.default)]
-        return {k.key: k.kind.write(value, writer) for k, value in others}
+        changed = [(k, value) for k, value in values if k.default is REQUIRED or not same(value, k.default)]
+        return {k.key: k.kind.write(value, writer) for k, value in changed}
 
     def schema(self) -> Schema:
         required = [k.key for k in self.keys if k.default is REQUIRED]
@@ -184,8 +184,8 @@ def mentioned(node: Node, message: str, keys: Sequence[str]) -> Node:
         return node
     entries = node.entries or {}
     words = {key: rf"(?<!no )\b{re.escape(key.removesuffix('s'))}s?\b" for key in keys if key in entries}
-    found = [(at.start(), key) for key, word in words.items() if (at := re.search(word, message[:60]))]
-    return entries[min(found)[1]] if found else node
+    matches = [(match.start(), key) for key, word in words.items() if (match := re.search(word, message[:60]))]
+    return entries[min(matches)[1]] if matches else node
 
 
 # --- one of several ---------------------------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ class Variants(Kind):
 
     @property
     def expected(self) -> str:
-        other = f"{self.alone.expected}, or " if self.alone else ""
-        return f"{other}{self.what} with one of the keys {', '.join(self.words)}"
+        alternative = f"{self.alone.expected}, or " if self.alone else ""
+        return f"{alternative}{self.what} with one of the keys {', '.join(self.words)}"
 
     def matches(self, node: Node) -> bool:
         return node.entries is not None or (self.alone is not None and self.alone.matches(node))
@@ -254,26 +254,26 @@ class Variants(Kind):
         """The variant that a node is."""
         if node.entries is None:
             node.fail_expected(self.expected)
-        found = [variant for variant in (*self.variants, *self.more()) if variant.word in node.entries]
-        fields = {key.key for variant in found for key in variant.keys}  # a field may have the name of another variant
-        found = [variant for variant in found if variant.word not in fields] or found
-        if len(found) > 1:
-            node.fail(f"{self.what} is both {found[0].word!r} and {found[1].word!r}; expected one of them")
-        if not found:
-            known = {k.key for variant in self.variants for k in variant.keys}
-            key = next((key for key in node.entries if key not in known), None)
+        fits = [variant for variant in (*self.variants, *self.more()) if variant.word in node.entries]
+        fields = {key.key for variant in fits for key in variant.keys}  # a field may have the name of another variant
+        fits = [variant for variant in fits if variant.word not in fields] or fits
+        if len(fits) > 1:
+            node.fail(f"{self.what} is both {fits[0].word!r} and {fits[1].word!r}; expected one of them")
+        if not fits:
+            keys = {k.key for variant in self.variants for k in variant.keys}
+            key = next((key for key in node.entries if key not in keys), None)
             if key is None:
                 node.fail_expected(self.expected)
             node.fail_key(key, unknown(f"kind of {self.what}", key, self.words))
-        return found[0]
+        return fits[0]
 
     def write(self, value: Any, writer: Writer) -> Plain:
         if self.alone is not None and self.is_alone(value):
             return self.alone.write(value, writer)
         for variant in (*self.variants, *self.more()):
             if (parts := variant.parts(value)) is not None:
-                beside = variant.record.write_arguments(parts[1], writer)
-                return {variant.word: variant.kind.write(parts[0], writer), **beside}
+                options = variant.record.write_arguments(parts[1], writer)
+                return {variant.word: variant.kind.write(parts[0], writer), **options}
         general = f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}"
         raise InputError(self.refusal(type(value)) or general)
 

@@ -37,12 +37,12 @@ class NamedRecipe:
 
     def __post_init__(self) -> None:
         name: object = self.name
-        for thing in self.stands_at:
-            if not isinstance(thing, str):
-                raise PortError(f"{type(self).__name__}: {thing!r} is no name; write {self.written}")
+        for end in self.stands_at:
+            if not isinstance(end, str):
+                raise PortError(f"{type(self).__name__}: {end!r} is no name; write {self.written}")
         if not isinstance(name, str):
-            of = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
-            raise InputError(f"the name of the {of} is {name!r}; it must be a word")
+            owner = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
+            raise InputError(f"the name of the {owner} is {name!r}; it must be a word")
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,16 @@ class Between(NamedRecipe):
         return np.eye(3), np.eye(3)
 
 
-def unit(what: str, vector: Vector) -> np.ndarray:
+def unit(label: str, vector: Vector) -> np.ndarray:
     """`vector` with length 1; raises InputError if it is zero."""
-    array = finite(what, vector, (3,))
+    array = finite(label, vector, (3,))
     size = float(np.linalg.norm(array))
     if size == 0.0:
-        raise InputError(f"{what} is zero; it must point somewhere")
+        raise InputError(f"{label} is zero; it must point somewhere")
     return array / size
 
 
-def six_not_negative(what: str, given: Sequence[float]) -> None:
+def six_not_negative(label: str, numbers: Sequence[float]) -> None:
     """Raises InputError unless `given` has six numbers, along and about three axes, none of them negative."""
-    if (least := float(finite(what, given, (6,)).min())) < 0.0:
-        raise InputError(f"{what} holds {least:g}; it must not be negative")
+    if (smallest := float(finite(label, numbers, (6,)).min())) < 0.0:
+        raise InputError(f"{label} holds {smallest:g}; it must not be negative")

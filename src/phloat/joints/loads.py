@@ -216,21 +216,21 @@ class Traction(Pushing):
     places: ClassVar[tuple[str, ...]] = ("boundary",)
 
 
-def _values(what: str, given: Field, x: np.ndarray, components: int) -> np.ndarray:
+def _values(label: str, field: Field, x: np.ndarray, components: int) -> np.ndarray:
     """A number, a vector or a function at points, (points, components)."""
-    if not callable(given):
-        return np.tile(np.asarray(given, dtype=float).reshape(1, components), (len(x), 1))
-    value = given(*(x.T if _takes_three(given) else x.T[:2]))
+    if not callable(field):
+        return np.tile(np.asarray(field, dtype=float).reshape(1, components), (len(x), 1))
+    value = field(*(x.T if _takes_three(field) else x.T[:2]))
     rows = np.atleast_1d(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else np.asarray(value))
     spread = np.zeros((components, len(x)))
     try:
         spread[:] = np.array([np.broadcast_to(row, len(x)) for row in rows], dtype=float) if components > 1 else rows
     except (ValueError, TypeError):
         raise InputError(
-            f"{what} gives {value!r} at {len(x)} points; it must give "
+            f"{label} gives {value!r} at {len(x)} points; it must give "
             f"{'a number' if components == 1 else f'{components} numbers'} for each point"
         ) from None
-    return finite(what, spread.T, (len(x), components))
+    return finite(label, spread.T, (len(x), components))
 
 
 def _takes_three(function: Callable[..., object]) -> bool:

@@ -66,13 +66,13 @@ class Axial(Joint):
         return unit(f"axis of {self.label}", self.axis)
 
 
-def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
+def across(label: str, axis: np.ndarray, x_direction: Vector | None) -> np.ndarray:
     """The triad (first, axis × first, axis) for a direction normal to the axis; the one nearest to the identity without one."""
-    if first is None:
+    if x_direction is None:
         return nearest_triad(axis)
-    x = unit(what, first)
+    x = unit(label, x_direction)
     if (cosine := float(x @ axis)) > 1e-9 or cosine < -1e-9:
-        raise InputError(f"{what} stands at {np.degrees(np.arccos(cosine)):.6g}° to the axis; it must stand at 90°")
+        raise InputError(f"{label} stands at {np.degrees(np.arccos(cosine)):.6g}° to the axis; it must stand at 90°")
     y = np.cross(axis, x)
     y /= np.linalg.norm(y)
     return np.column_stack([np.cross(y, axis), y, axis])

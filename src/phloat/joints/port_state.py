@@ -28,9 +28,9 @@ def section_axes(psi: np.ndarray) -> np.ndarray:
 def section_axes_rate(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
     """The derivative of section_axes(ψ) d₀ by ψ, 3 × 3."""
     a, b, da, db = _turning(float(psi @ psi))
-    turned = cross(psi, d0)
-    out = -a * skew(d0) - b * (skew(turned) + np.dot(skew(psi), skew(d0)))
-    return out + 2.0 * np.outer(da * turned + db * cross(psi, turned), psi)
+    crossed = cross(psi, d0)
+    out = -a * skew(d0) - b * (skew(crossed) + np.dot(skew(psi), skew(d0)))
+    return out + 2.0 * np.outer(da * crossed + db * cross(psi, crossed), psi)
 
 
 def _turning(x: float) -> tuple[float, float, float, float]:
@@ -44,14 +44,14 @@ def _turning(x: float) -> tuple[float, float, float, float]:
 def bent(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
     """d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀) of a section turned by ψ, for one direction (3) or a triad (columns); not of unit length."""
     turn = skew(psi)
-    turned = turn @ d0
-    return d0 + turned + turn @ turned / 3.0
+    crossed = turn @ d0
+    return d0 + crossed + turn @ crossed / 3.0
 
 
 def bent_slope(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
     """The derivatives of `bent` by ψ for the columns of a triad, 3 × 3 × 3 (first axis: which direction)."""
-    turn, own = skew(psi), skews(triad.T)
-    return -own - (skews((turn @ triad).T) + turn @ own) / 3.0
+    turn, directions = skew(psi), skews(triad.T)
+    return -directions - (skews((turn @ triad).T) + turn @ directions) / 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ class PortState:
     @cached_property
     def point(self) -> np.ndarray:
         """ċ, 3 × velocities."""
-        whole = np.hstack([self.A, -np.dot(self.A, skew(self.y)), np.dot(self.A, self.Phi)])
-        return whole[:, self.columns]
+        rates = np.hstack([self.A, -np.dot(self.A, skew(self.y)), np.dot(self.A, self.Phi)])
+        return rates[:, self.columns]
 
     @cached_property
     def turn(self) -> np.ndarray:
@@ -137,7 +137,7 @@ def ground_port(at: np.ndarray, triad: np.ndarray) -> PortState:
     return PortState(at, np.eye(3), np.zeros(3), none, none, np.zeros(0), triad, np.zeros(0, dtype=int))
 
 
-def turned_with(port: PortState, pull: np.ndarray) -> np.ndarray:
+def turn_stiffness(port: PortState, pull: np.ndarray) -> np.ndarray:
     """−Σ pull ∂²ξ/∂q² of one port for the velocities of its body: pulls (12) on c and d_i that stay as they are in space.
 
     With γ = Aᵀpull they do γ, y × γ, Φᵀγ on a point and b × γ, Ψᵀ(∂b/∂ψ)ᵀγ on a direction b(ψ); γ turns with the body.

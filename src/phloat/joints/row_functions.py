@@ -25,11 +25,11 @@ def length_slopes(p1: Any, gap0: Any) -> Slopes:
 def angle_slopes(p0: Any, q0: Any, p1: Any, q1: Any, gap0: Any) -> Slopes:
     """Of atan2(p, q): κ(q̄, −p̄) with κ = Δϑ/(p₁q₀ − q₁p₀), (q₁, −p₁)/(p₁² + q₁²), and the angle with its turns."""
     sine, cosine = p1 * q0 - q1 * p0, q0 * q1 + p0 * p1
-    turned = atan2(sine, cosine)
+    change = atan2(sine, cosine)
     large = fabs(sine) > 1e-9 * fabs(cosine)
-    ratio = where(large, turned / where(large, sine, 1.0), 1.0 / cosine)
+    ratio = where(large, change / where(large, sine, 1.0), 1.0 / cosine)
     size, angle = p1 * p1 + q1 * q1, atan2(p1, q1)
-    gap = angle + 2.0 * math.pi * floor((gap0 + turned - angle) / (2.0 * math.pi) + 0.5)
+    gap = angle + 2.0 * math.pi * floor((gap0 + change - angle) / (2.0 * math.pi) + 0.5)
     return 0.5 * ratio * (q0 + q1), -0.5 * ratio * (p0 + p1), q1 / size, -p1 / size, gap
 
 
@@ -55,12 +55,12 @@ def far_ratio(x: Any) -> Any:
 
 def near_slope(x: Any, y: Any) -> Any:
     """κ[x, y] = (κ(y) − κ(x))/(y − x) by the series; the derivative where x = y."""
-    factor, power, both, total = 1.0, 1.0, 1.0, 0.0
+    factor, power, homogeneous, total = 1.0, 1.0, 1.0, 0.0
     for n in range(1, TERMS):
         factor = factor * (n / (2.0 * n + 1.0))
-        total = total + factor * both
+        total = total + factor * homogeneous
         power = power * y
-        both = both * x + power
+        homogeneous = homogeneous * x + power
     return total
 
 
@@ -68,28 +68,28 @@ def far_slope(x: Any, y: Any) -> Any:
     """The same where both turns are large, without loss of digits where they are close."""
     a, b = acos(where(x < 2.0, 1.0 - x, -1.0)), acos(where(y < 2.0, 1.0 - y, -1.0))
     mean, half = 0.5 * (a + b), 0.5 * (b - a)
-    apart = fabs(half) > 1e-9
-    cotangent = where(apart, half / tan(where(apart, half, 1.0)), 1.0)
+    distinct = fabs(half) > 1e-9
+    cotangent = where(distinct, half / tan(where(distinct, half, 1.0)), 1.0)
     return (cotangent * sin(mean) - mean * cos(mean)) / (sin(a) * sin(b) * sin(mean))
 
 
-def polynomial(c: Any, at: int, count: int, x: Any) -> tuple[Any, Any, Any]:
+def polynomial(c: Any, first: int, count: int, x: Any) -> tuple[Any, Any, Any]:
     """Value, slope and integral from 0 of Σ c_j xʲ, with its coefficients at c[at], …"""
     value, slope, area = 0.0, 0.0, 0.0
     for j in range(count - 1, -1, -1):
         slope = slope * x + value
-        value = value * x + c[at + j]
-        area = area * x + c[at + j] / (j + 1)
+        value = value * x + c[first + j]
+        area = area * x + c[first + j] / (j + 1)
     return value, slope, area * x
 
 
-def polynomial_mean(c: Any, at: int, count: int, a: Any, b: Any) -> Any:
+def polynomial_mean(c: Any, first: int, count: int, a: Any, b: Any) -> Any:
     """The mean of the same between a and b, without their difference: Σ c_j/(j + 1) Σ_i aⁱ bʲ⁻ⁱ."""
-    total, power, both = c[at], 1.0, 1.0
+    total, power, homogeneous = c[first], 1.0, 1.0
     for j in range(1, count):
         power = power * b
-        both = both * a + power
-        total = total + c[at + j] * both / (j + 1)
+        homogeneous = homogeneous * a + power
+        total = total + c[first + j] * homogeneous / (j + 1)
     return total
 
 

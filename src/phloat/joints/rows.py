@@ -127,8 +127,8 @@ class Row:
     def slide_axis(self) -> int | None:
         """i if the row is the component of the separation along direction i of A, else None."""
         term = self.terms[0]
-        one = self.function == "product" and len(self.terms) == 1 and term[2] == SEPARATION
-        return term[1] - FIRST if one and FIRST <= term[1] < SECOND else None
+        single = self.function == "product" and len(self.terms) == 1 and term[2] == SEPARATION
+        return term[1] - FIRST if single and FIRST <= term[1] < SECOND else None
 
     def gap(self, A: PortState, B: PortState) -> float:
         """g at a state."""
@@ -153,8 +153,8 @@ class Row:
 def product_matrices(terms: Sequence[tuple[Term, ...]]) -> np.ndarray:
     """Symmetric matrices S (n, 10, 10) with p_n = ½ Σ S_ab (a · b)."""
     out = np.zeros((len(terms), VECTORS, VECTORS))
-    for n, some in enumerate(terms):
-        for factor, a, b in some:
+    for n, products in enumerate(terms):
+        for factor, a, b in products:
             out[n, a, b] += factor
             out[n, b, a] += factor
     return out
@@ -283,7 +283,7 @@ def curvature(row: Row, A: PortState, B: PortState) -> np.ndarray:
     p, q = (float(x[0]) for x in _values((row,), vectors))
     _, f_p, f_q = _function(row, p, q)
     of_p, of_q = (matrices[0] for matrices in _matrices((row,))[:2])
-    by_p, by_q = (of @ vectors for of in (of_p, of_q))
+    by_p, by_q = (matrix @ vectors for matrix in (of_p, of_q))
     f_pp, f_pq, f_qq = _second_slopes(row, p, q)
     out = np.kron(f_p * of_p + f_q * of_q, np.eye(3))
     if (f_pp, f_pq, f_qq) != (0.0, 0.0, 0.0):
@@ -333,7 +333,7 @@ def gap_units(rows: Sequence[Row], length: float) -> np.ndarray:
 # --- rows in a plane ---------------------------------------------------------------------------------------------------------
 
 
-def in_the_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
+def planar_row(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
     """The row if it says anything where everything moves in the plane xy, else None.
 
     U_A and U_B are the joint triads in their bodies; a direction must lie in the plane or be normal to it. A product of a vector

@@ -107,9 +107,9 @@ class Attitude:
         return row_rates(ROTATION, replace(A, triad=A.triad @ self.R), B)
 
 
-def attitude(name: str, given: object) -> Attitude:
+def attitude(name: str, value: object) -> Attitude:
     """An attitude from a 3 × 3 rotation; raises InputError if it is none."""
-    R = finite(name, given, (3, 3))
+    R = finite(name, value, (3, 3))
     if (defect := orthonormality_defect(R)) > 1e-9:
         raise InputError(f"{name} is not a rotation: AᵀA differs from the identity by {defect:.1e}")
     return Attitude(R)

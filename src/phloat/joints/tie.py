@@ -49,9 +49,9 @@ class Tie(NamedRecipe):
         super().__post_init__()
         if self.first == self.second:
             raise JointError(f"Tie joins {self.first!r} to itself; name two ends")
-        for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
-            if given is not None:
-                six_not_negative(f"{what} of {self.label}", given)
+        for option, numbers in (("stiffness", self.stiffness), ("damping", self.damping)):
+            if numbers is not None:
+                six_not_negative(f"{option} of {self.label}", numbers)
         if self.soft and self.of is not None:
             raise InputError(
                 f"of={self.of!r} of {self.label}: stiffness and damping say which motions are tied; leave of out"
@@ -68,14 +68,16 @@ class Tie(NamedRecipe):
     def motions(self) -> tuple[int, ...]:
         """Numbers of the motions to tie, of (u_x u_y u_z θ_x θ_y θ_z)."""
         if self.soft:
-            acting = [np.asarray(given, dtype=float) for given in (self.stiffness, self.damping) if given is not None]
+            acting = [
+                np.asarray(values, dtype=float) for values in (self.stiffness, self.damping) if values is not None
+            ]
             return tuple(np.flatnonzero(np.sum(acting, axis=0)).tolist())
         if self.of is None:
             return tuple(range(6))
-        given = (self.of,) if isinstance(self.of, str) else self.of
-        if not isinstance(given, Sequence) or not given:
+        names = (self.of,) if isinstance(self.of, str) else self.of
+        if not isinstance(names, Sequence) or not names:
             raise InputError(f"of={self.of!r} of {self.label}; it must name motions: 'w', ('u_x', 'u_y') …")
-        for motion in given:
+        for motion in names:
             if not isinstance(motion, str) or OTHER_NAMES.get(motion, motion) not in MOTIONS:
                 raise InputError(unknown(f"motion of {self.label}", motion, ("w", *MOTIONS)))
-        return tuple(sorted({MOTIONS.index(OTHER_NAMES.get(motion, motion)) for motion in given}))
+        return tuple(sorted({MOTIONS.index(OTHER_NAMES.get(motion, motion)) for motion in names}))

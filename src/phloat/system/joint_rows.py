@@ -26,20 +26,20 @@ class VelocityColumns:
     size: int
 
 
-def in_rows(system: System, rows: Layout) -> VelocityColumns:
+def columns_in_rows(system: System, rows: Layout) -> VelocityColumns:
     """The columns of the velocities among named rows: those of the state e, or of a linear system."""
     names = ("v_P", "omega", "eta_dot")
     columns = {b: rows.indices(f"{b}.{n}" for n in names if f"{b}.{n}" in rows) for b in system.bodies}
     return VelocityColumns(columns, rows.size)
 
 
-def in_velocities(system: System) -> VelocityColumns:
+def columns_in_velocities(system: System) -> VelocityColumns:
     """The columns of the velocities (v_P, ω, η̇) of all bodies, one after the other."""
-    columns, start = {}, 0
+    columns, offset = {}, 0
     for name, body in system.bodies.items():
-        columns[name] = start + np.arange(len(body.columns))
-        start += len(body.columns)
-    return VelocityColumns(columns, start)
+        columns[name] = offset + np.arange(len(body.columns))
+        offset += len(body.columns)
+    return VelocityColumns(columns, offset)
 
 
 def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, Matrix]:
@@ -54,7 +54,7 @@ def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[M
             rows = np.arange(stop - len(c.driven), stop)
             drives.append((rows, system.ports.indices([name]), _driving(c, second)))
     B_lam = assembled(drives, (system.multipliers.size, system.ports.size))
-    return scattered(blocks, places), B_lam
+    return scatter_rows(blocks, places), B_lam
 
 
 def port_columns(system: System, state: State, places: VelocityColumns, names: Sequence[str] | None = None) -> Matrix:
@@ -76,8 +76,8 @@ def port_blocks(system: System, state: State, name: str) -> list[tuple[str, np.n
         c = system.joints[name]
         if not c.free:
             return []
-        both = zip((c.first, c.second), row_rates(c.free, *ends(c, state)), strict=True)
-        return [(end.body, rate) for end, rate in both if end.body]
+        ends_and_rates = zip((c.first, c.second), row_rates(c.free, *ends(c, state)), strict=True)
+        return [(end.body, rate) for end, rate in ends_and_rates if end.body]
     if name in system.actuators:
         a = system.actuators[name]
         body = system.bodies[a.body]
@@ -121,7 +121,7 @@ def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     return {name: row_gaps(c.closed, *ends(c, state)) for name, c in system.joints.items() if c.closed}
 
 
-def half_turned(c: Connection, first: PortState, second: PortState) -> bool:
+def is_half_turn(c: Connection, first: PortState, second: PortState) -> bool:
     """Whether directions that should agree point apart: products of directions vanish there too."""
     closed = [term for row in c.closed if row.length_power == 0 for term in row.terms]
     if any(factor < 0.0 for factor, _, _ in closed):  # differences of products: the whole triads agree
@@ -134,7 +134,7 @@ def half_turned(c: Connection, first: PortState, second: PortState) -> bool:
 def ball_joints(system: System) -> tuple[str, ...]:
     """The joints whose three rotations have no angles: spherical ones in space."""
     rows = {name: c.free + c.locked + c.driven for name, c in system.joints.items()}
-    return tuple(name for name, some in rows.items() if sum(row.function == "spin" for row in some) == 3)
+    return tuple(name for name, spins in rows.items() if sum(row.function == "spin" for row in spins) == 3)
 
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
@@ -190,13 +190,13 @@ def _driving(c: Connection, second: PortState) -> np.ndarray:
 _NONE = np.zeros((3, 0))
 
 
-def scattered(
+def scatter_rows(
     blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: VelocityColumns
 ) -> Matrix:
     """Rows of joints or elements, each with its columns for two bodies, as one sparse matrix."""
     parts, start = [], 0
-    for c, both in blocks:
-        rates = [np.atleast_2d(rate) for rate in both]
+    for c, rates_of_two in blocks:
+        rates = [np.atleast_2d(rate) for rate in rates_of_two]
         rows = start + np.arange(len(rates[0]))
         ends = zip((c.first, c.second), rates, strict=True)
         parts += [(rows, places.columns[end.body], rate) for end, rate in ends if end.body]
@@ -252,7 +252,7 @@ def dissipation(
     R = zero_matrix(places.size, places.size)
     for element, row, law, sides in _element_rows(system, state):
         if law.resists:
-            G = scattered([(element, row.rate(*sides))], places)
+            G = scatter_rows([(element, row.rate(*sides))], places)
             rate = float((G @ velocities)[0])
             R = R + (law.damping_at(rate) if small else law.resistance(rate)) * (G.T @ G)
     return csr(R)

@@ -23,7 +23,7 @@ from phloat.bodies.variation import Maker, align_signs, fast_maker, same_ports, 
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.elements import OnJoint
 from phloat.joints.pairs import Weld
-from phloat.system.connection import Actuator, Connection, Part, nested_part, resolved
+from phloat.system.connection import Actuator, Connection, Part, nested_part, resolve_part
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
@@ -45,7 +45,7 @@ class Owner:
         """What holds its numbers: of a split beam, the beam."""
         return self.recipe.beam if isinstance(self.recipe, Split) else self.recipe
 
-    def whole(self, value: Any) -> Any:
+    def with_value(self, value: Any) -> Any:
         """The recipe with another value of its numbers."""
         return replace(self.recipe, beam=value) if isinstance(self.recipe, Split) else value
 
@@ -69,21 +69,21 @@ class ParameterTable:
     def named(self, names: object) -> list[str]:
         """The parameters that a name, a pattern with * and ?, or a tuple of them means."""
         if isinstance(names, tuple):
-            return [name for some in names for name in self.named(some)]
+            return [name for entry in names for name in self.named(entry)]
         if isinstance(names, str) and names in self.places:
             return [names]
         pattern = re.escape(str(names)).replace(r"\*", ".*").replace(r"\?", ".")
-        found = [name for name in self.places if re.fullmatch(pattern, name)] if isinstance(names, str) else []
-        if not found:
+        matches = [name for name in self.places if re.fullmatch(pattern, name)] if isinstance(names, str) else []
+        if not matches:
             inside = [f for f in self.functions if str(names).startswith(f)]
             hint = "; {} is a function, not a number: write it as a frozen dataclass with __call__, whose fields are parameters"
             raise InputError(unknown("parameter", names, self.places) + (hint.format(inside[0]) if inside else ""))
-        return found
+        return matches
 
-    def meant(self, wanted: Iterable[object]) -> dict[str, Any]:
+    def resolve(self, requested: Iterable[object]) -> dict[str, Any]:
         """For every parameter that is named, by which name or pattern."""
         out: dict[str, Any] = {}
-        for names in wanted:
+        for names in requested:
             for name in self.named(names):
                 if name in out:
                     raise InputError(
@@ -149,10 +149,10 @@ def with_parameters(system: System, values: Mapping[Any, float]) -> System:
     >>> round(float(two / one), 6)
     2.0
     """
-    there = parameter_table(system)
-    wanted = mapping("parameters", values, "{name: value}")
-    given = {name: number(name, wanted[names]) for name, names in there.meant(wanted).items()}
-    return with_given(system, there, given)
+    table = parameter_table(system)
+    requested = mapping("parameters", values, "{name: value}")
+    new_values = {name: number(name, requested[names]) for name, names in table.resolve(requested).items()}
+    return with_parameter_values(system, table, new_values)
 
 
 def number(name: str, value: object) -> float:
@@ -160,72 +160,72 @@ def number(name: str, value: object) -> float:
     return float(finite(f"parameter {name!r}", value, ()))
 
 
-def fast_makers(system: System, there: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
+def fast_makers(system: System, table: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
     """What makes the bodies that change with these parameters without assembling them again; None where that cannot be."""
     changing: dict[Body, set[str]] = {}
     for name in names:
-        owner = there.places[name].owner
+        owner = table.places[name].owner
         for member in owner.members if owner.kind == "body" else ():
             changing.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return {body: fast_maker(body, some) for body, some in changing.items()}
+    return {body: fast_maker(body, changed) for body, changed in changing.items()}
 
 
-def _remade_body(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any], maker: Maker | None) -> Body:
+def _remake_body(old: Body, recipe: Any, shared: dict[tuple[Any, ...], Any], maker: Maker | None) -> Body:
     """The body from another recipe, made as the old one was; `known` keeps what several bodies share."""
     key = (id(old), id(recipe))
-    if key not in known:
+    if key not in shared:
         new = maker(recipe) if maker is not None else None
         if new is None:
             assert old.construction is not None
             unchecked = replace(recipe, mass=None) if "mass" in getattr(recipe, "not_numbers", ()) else recipe
-            new = align_signs(old.construction.repeat(unchecked, known), old)
-        known[key] = new
-    return known[key]
+            new = align_signs(old.construction.repeat(unchecked, shared), old)
+        shared[key] = new
+    return shared[key]
 
 
-def with_given(
-    system: System, there: ParameterTable, given: Mapping[str, float], makers: Makers = MappingProxyType({})
+def with_parameter_values(
+    system: System, table: ParameterTable, values: Mapping[str, float], makers: Makers = MappingProxyType({})
 ) -> System:
     """The system with other numbers, by their full names in its table; `makers` are those of `fast_makers`."""
     by_owner: dict[Owner, list[str]] = {}
-    for name, value in given.items():
-        if value != there.places[name].value:
-            by_owner.setdefault(there.places[name].owner, []).append(name)
+    for name, value in values.items():
+        if value != table.places[name].value:
+            by_owner.setdefault(table.places[name].owner, []).append(name)
     fresh: dict[str, dict[str, Change]] = {}
-    made: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe make one recipe
+    recipes: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe make one recipe
     for owner, names in by_owner.items():
-        changes = {there.places[name].path: given[name] for name in names}
-        said = ", ".join(f"{name} = {given[name]:g}" for name in names)
+        changes = {table.places[name].path: values[name] for name in names}
+        summary = ", ".join(f"{name} = {values[name]:g}" for name in names)
         key = (id(owner.recipe), *changes.items())
-        if key not in made:
-            with _said(said):
-                made[key] = owner.whole(with_numbers(owner.value, changes))
-        fresh.setdefault(owner.kind, {}).update(dict.fromkeys(owner.members, (made[key], said)))
-    return _put_together(system, fresh, makers) if fresh else system
+        if key not in recipes:
+            with _error_context(summary):
+                recipes[key] = owner.with_value(with_numbers(owner.value, changes))
+        fresh.setdefault(owner.kind, {}).update(dict.fromkeys(owner.members, (recipes[key], summary)))
+    return _remake_system(system, fresh, makers) if fresh else system
 
 
-def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], makers: Makers) -> System:
+def _remake_system(system: System, fresh: Mapping[str, Mapping[str, Change]], makers: Makers) -> System:
     """The system with new recipes in place of some old ones; what does not depend on them is shared."""
-    none: Mapping[str, Change] = {}
+    unchanged: Mapping[str, Change] = {}
     bodies, joints = dict(system.bodies), dict(system.joints)
     elements, actuators = dict(system.elements), dict(system.actuators)
-    known: dict[tuple[Any, ...], Any] = {}
-    for name, (recipe, said) in fresh.get("body", none).items():
-        with _said(said):
+    shared: dict[tuple[Any, ...], Any] = {}
+    for name, (recipe, summary) in fresh.get("body", unchanged).items():
+        with _error_context(summary):
             old = system.bodies[name]
-            bodies[name] = _remade_body(old, recipe, known, makers.get(old))
+            bodies[name] = _remake_body(old, recipe, shared, makers.get(old))
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (("joint", joints), ("element", elements), ("actuator", actuators))
-    for kind, there in kinds:
-        for name, old in there.items():
-            recipe, said = fresh.get(kind, none).get(name, (old.recipe, ""))
-            moved = kind == "element" and "joint" in fresh
+    for kind, parts in kinds:
+        for name, old in parts.items():
+            recipe, summary = fresh.get(kind, unchanged).get(name, (old.recipe, ""))
+            affected = kind == "element" and "joint" in fresh
             if isinstance(old, Actuator):
-                moved = not same_ports(bodies[old.body], system.bodies[old.body])
-            if said or moved:
-                with _said(said):
-                    there[name] = _made_again(old, recipe, bodies, joints, system.plane)
+                affected = not same_ports(bodies[old.body], system.bodies[old.body])
+            if summary or affected:
+                with _error_context(summary):
+                    parts[name] = _remake_part(old, recipe, bodies, joints, system.plane)
     gravity = system.gravity.copy()
-    for recipe, _ in fresh.get("gravity", none).values():
+    for recipe, _ in fresh.get("gravity", unchanged).values():
         gravity[: len(recipe["gravity"])] = recipe["gravity"]
     out = replace(system, bodies=bodies, joints=joints, elements=elements, actuators=actuators, gravity=gravity)
     if "joint" not in fresh and all(same_size(bodies[name], body) for name, body in system.bodies.items()):
@@ -234,14 +234,14 @@ def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], mak
 
 
 @contextmanager
-def _said(what: str) -> Iterator[None]:
+def _error_context(changes: str) -> Iterator[None]:
     """What a recipe says of a new number, with the name of the parameter before it."""
     try:
         yield
     except (InputError, AccuracyError) as error:
-        if not what:
+        if not changes:
             raise
-        raise type(error)(f"with {what}: {error}") from error
+        raise type(error)(f"with {changes}: {error}") from error
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -256,17 +256,17 @@ def parameter_table(system: System) -> ParameterTable:
     places: dict[str, Place] = {}
     functions: list[str] = []
     for owner in _owners(system):
-        found: Numbers = numbers(owner.value)
-        for name, value in found.values.items():
-            places[_name(owner, name, places)] = Place(owner, found.paths[name], value)
-        functions += [f"{owner.name}.{name}" for name in found.functions]
+        contents: Numbers = numbers(owner.value)
+        for name, value in contents.values.items():
+            places[_name(owner, name, places)] = Place(owner, contents.paths[name], value)
+        functions += [f"{owner.name}.{name}" for name in contents.functions]
     return ParameterTable(places, tuple(functions))
 
 
-def _name(owner: Owner, name: str, taken: Mapping[str, Place]) -> str:
+def _name(owner: Owner, name: str, places: Mapping[str, Place]) -> str:
     """Its full name; a spring that is called as a body is takes its kind along."""
     full = f"{owner.name}.{name}" if owner.name else name
-    return full if full not in taken else f"{owner.kind} {full}"
+    return full if full not in places else f"{owner.kind} {full}"
 
 
 def _owners(system: System) -> Iterator[Owner]:
@@ -274,9 +274,9 @@ def _owners(system: System) -> Iterator[Owner]:
     for name, body in system.bodies.items():
         pieces.setdefault(name.rpartition(".")[0] if body.pieces else name, []).append(name)
     for name, members in pieces.items():
-        made = system.bodies[members[0]].construction
-        if made is not None:
-            yield Owner("body", name, made.recipe, tuple(members))
+        construction = system.bodies[members[0]].construction
+        if construction is not None:
+            yield Owner("body", name, construction.recipe, tuple(members))
     split = [name for name, members in pieces.items() if len(members) > 1]
     welds = tuple(f"{name.rpartition('.')[2]}.weld " for name in split)
     for kind, parts in (("joint", system.joints), ("element", system.elements), ("actuator", system.actuators)):
@@ -293,12 +293,12 @@ def _owners(system: System) -> Iterator[Owner]:
 T = TypeVar("T")
 
 
-def _made_again(
+def _remake_part(
     old: Part, recipe: Any, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Part:
     """The part from another recipe, or of bodies and joints made again; free axes are locked or driven as they were."""
     prefix = old.name.removesuffix(recipe.label).removesuffix(".")  # the systems that it is nested in
-    new = resolved(recipe, _inside(prefix, bodies), _inside(prefix, joints), plane)
+    new = resolve_part(recipe, _nested(prefix, bodies), _nested(prefix, joints), plane)
     if isinstance(recipe, OnJoint):  # its joint has its full name already
         return replace(new, name=old.name)
     if isinstance(old, Connection) and isinstance(new, Connection):
@@ -309,7 +309,7 @@ def _made_again(
     return nested_part(prefix, new)
 
 
-def _inside(prefix: str, things: Mapping[str, T]) -> dict[str, T]:
+def _nested(prefix: str, parts: Mapping[str, T]) -> dict[str, T]:
     """What stands in a nested system, by the names it has there."""
     start = f"{prefix}." if prefix else ""
-    return {name.removeprefix(start): thing for name, thing in things.items() if name.startswith(start)}
+    return {name.removeprefix(start): part for name, part in parts.items() if name.startswith(start)}

@@ -39,15 +39,15 @@ class Parts:
 
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
         """The system; `bodies` are those made already."""
-        made = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
-        if any(isinstance(body, Continuum) for body in made.values()) or any(isinstance(j, Tie) for j in self.joints):
-            for what in ("gravity", "plane", "locked", "driven"):
-                if getattr(self, what):
+        built = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
+        if any(isinstance(body, Continuum) for body in built.values()) or any(isinstance(j, Tie) for j in self.joints):
+            for option in ("gravity", "plane", "locked", "driven"):
+                if getattr(self, option):
                     raise InputError(
-                        f"{what} is not for bodies on meshes tied for small motions; leave it out, or give them a frame"
+                        f"{option} is not for bodies on meshes tied for small motions; leave it out, or give them a frame"
                     )
-            return tie(made, list(self.joints))
-        system = connect(made, list(self.joints), gravity=self.gravity, plane=self.plane)
+            return tie(built, list(self.joints))
+        system = connect(built, list(self.joints), gravity=self.gravity, plane=self.plane)
         return drive(lock(system, *self.locked), *self.driven)
 
 
@@ -57,10 +57,10 @@ def parts(system: System) -> Parts:
         raise InputError(
             f"{type(system).__name__} is no System; connect(…) makes one, and a linear system does not know what it was made of"
         )
-    whole = _inside(system, "")
+    nested = _nested_parts(system, "")
     closed = {name: c for name, c in system.joints.items() if not c.joint.moves_ground}
     return replace(
-        whole,
+        nested,
         gravity=tuple(map(float, system.gravity)) if np.any(system.gravity) else None,
         plane=system.plane,
         locked=tuple(name for name, c in closed.items() if c.locked),
@@ -68,7 +68,7 @@ def parts(system: System) -> Parts:
     )
 
 
-def _inside(system: System, prefix: str) -> Parts:
+def _nested_parts(system: System, prefix: str) -> Parts:
     """The parts whose names begin so, without that beginning."""
     bodies: dict[str, Part] = {}
     for name, body in system.bodies.items():
@@ -78,7 +78,7 @@ def _inside(system: System, prefix: str) -> Parts:
         if first in bodies:
             continue
         if rest and not (body.pieces and "." not in rest):
-            bodies[first] = _inside(system, f"{prefix}{first}.")
+            bodies[first] = _nested_parts(system, f"{prefix}{first}.")
         elif body.construction is None or (body.pieces and not rest):
             raise InputError(
                 f"body {name!r} does not know how it was made, so no file can say it; use a recipe of phloat"
@@ -87,7 +87,7 @@ def _inside(system: System, prefix: str) -> Parts:
             bodies[first] = body.construction
     welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Construction))
     recipes = {
-        name: part.recipe for some in (system.joints, system.elements, system.actuators) for name, part in some.items()
+        name: part.recipe for kind in (system.joints, system.elements, system.actuators) for name, part in kind.items()
     }
     joints = [
         recipe

@@ -29,17 +29,17 @@ def pieces_of(bodies: Mapping[str, Body], name: str) -> tuple[str, ...]:
     return names if all(piece in bodies for piece in names) else ()
 
 
-def located(bodies: Mapping[str, Body], name: str, s: float) -> tuple[str, float]:
+def locate_place(bodies: Mapping[str, Body], name: str, s: float) -> tuple[str, float]:
     """The body and the place along it that are the place s of a split beam; of any other body, that body and s."""
     pieces = () if name in bodies else pieces_of(bodies, name)
     if not pieces:
         return name, s
-    along = fraction("place", s) * len(pieces)
-    k = min(int(along), len(pieces) - 1)
-    return pieces[k], along - k
+    scaled = fraction("place", s) * len(pieces)
+    k = min(int(scaled), len(pieces) - 1)
+    return pieces[k], scaled - k
 
 
-def other_names(bodies: Mapping[str, Body]) -> dict[str, str]:
+def port_aliases(bodies: Mapping[str, Body]) -> dict[str, str]:
     """What the ports of split beams are called as well: "beam.P" is "beam.1.P", "beam.C" is the end of the last piece."""
     out: dict[str, str] = {}
     for beam in dict.fromkeys(name.rpartition(".")[0] for name, body in bodies.items() if body.pieces):
@@ -107,7 +107,7 @@ class State:
         """A copy with some quantities changed. Stress follows deformation unless it is given: σ = C⁻¹ε(η)."""
         e = self.e.copy()
         for name, value in values.items():
-            e[self.layout[name]] = checked(self.layout, name, value)
+            e[self.layout[name]] = check_quantity(self.layout, name, value)
         for name, body in self.bodies.items():
             if f"{name}.eta" in values and f"{name}.sigma" not in values and body.stresses:
                 e[self.layout[f"{name}.sigma"]] = body.elastic.stress(e[self.layout[f"{name}.eta"]])
@@ -121,15 +121,15 @@ class State:
         r[linear], v[linear] = self._or_zero(body, "r_P"), self._or_zero(body, "v_P")
         if turning:
             omega[turning] = self._or_zero(body, "omega")
-            whole = self._or_zero(body, "A_IB" if len(turning) == 3 else "theta")
-            A = whole.reshape(3, 3).copy() if len(turning) == 3 else rot(float(whole[0]))
+            attitude = self._or_zero(body, "A_IB" if len(turning) == 3 else "theta")
+            A = attitude.reshape(3, 3).copy() if len(turning) == 3 else rot(float(attitude[0]))
         rest = [self._or_zero(body, name) for name in ("eta", "eta_dot", "sigma")]
         return Pose(r, A, rest[0], v, omega, rest[1], rest[2])
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """Where the place s of a body, or its material point `at` (undeformed, body axes), is, in inertial axes."""
         if at is None:
-            body, s = located(self.bodies, body, float(_place(s)[0]))
+            body, s = locate_place(self.bodies, body, float(_fraction_array(s)[0]))
         x, rows = self._point(body, s, at)
         pose = self.pose(body)
         return (pose.r_P + pose.A @ (x + rows @ pose.eta))[: sum(i < 3 for i in self.bodies[body].active)]
@@ -143,7 +143,7 @@ class State:
         """The place s of a body, or its material point, where it is not deformed, and its displacement per coordinate."""
         shape = self._body(body).shape
         if at is None:
-            return shape.points(_place(s))[0], shape.displacement(_place(s))
+            return shape.points(_fraction_array(s))[0], shape.displacement(_fraction_array(s))
         x = point(at)
         return x[0], shape.material(x)
 
@@ -155,17 +155,17 @@ class State:
         With y or z, the distances from the axis of a beam, or at a material point `at` of any body: the stress itself, by
         component, as `Result.stress` has it.
         """
-        body, s = located(self.bodies, body, s)
+        body, s = locate_place(self.bodies, body, s)
         part, sigma = self._body(body), self._or_zero(body, "sigma")
         if at is None and y is None and z is None:
-            return {name: float((row @ sigma)[0]) for name, row in part.shape.stress(_place(s)).items()}
-        x = inside(part, point(at)) if at is not None else on_section(part, _place(s), y, z)
+            return {name: float((row @ sigma)[0]) for name, row in part.shape.stress(_fraction_array(s)).items()}
+        x = inside(part, point(at)) if at is not None else on_section(part, _fraction_array(s), y, z)
         return dict(zip(COMPONENTS, map(float, stress_at(part, sigma[None], x)[0, 0]), strict=True))
 
     def von_mises(self, body: str) -> tuple[float, np.ndarray]:
         """The largest von Mises stress of a body and its material point; of a split beam of the piece where it is largest."""
         pieces = (body,) if body in self.bodies else pieces_of(self.bodies, body) or (body,)
-        return max((self.stress_field(piece).largest for piece in pieces), key=lambda found: found[0])
+        return max((self.stress_field(piece).largest for piece in pieces), key=lambda largest: largest[0])
 
     def stress_field(self, body: str, points: object = None) -> StressField:
         """The stress of the whole body, or at given material points (points, 3)."""
@@ -183,19 +183,19 @@ class State:
 
     def _or_zero(self, body: str, quantity: str) -> np.ndarray:
         name = f"{body}.{quantity}"
-        where = self.layout.slices.get(self.layout.also.get(name, name))
-        return np.zeros(0) if where is None else self.e[where]
+        block = self.layout.slices.get(self.layout.also.get(name, name))
+        return np.zeros(0) if block is None else self.e[block]
 
     def __repr__(self) -> str:
         return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
 
     def _repr_html_(self) -> str:
-        rows = ((name, _few(self.layout.of(self.e, name))) for name in self.layout)
+        rows = ((name, _values_text(self.layout.of(self.e, name))) for name in self.layout)
         return grid(repr(self), ("quantity", "value"), rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Still(State):
+class ConstantState(State):
     """A state whose numbers nobody changes: what is computed from it may be kept with it."""
 
     @cached_property
@@ -208,29 +208,29 @@ class Still(State):
 
 
 def computed_once(state: State, key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` returns; of a `Still`, what it returned when this key was asked for first."""
-    if not isinstance(state, Still):
+    """What `make` returns; of a `ConstantState`, what it returned when this key was asked for first."""
+    if not isinstance(state, ConstantState):
         return make()
     if key not in state.known:
         state.known[key] = make()
-    found: T = state.known[key]
-    return found
+    value: T = state.known[key]
+    return value
 
 
-def _few(values: np.ndarray) -> str:
+def _values_text(values: np.ndarray) -> str:
     """A few numbers as they are, of many how large they are."""
     if values.size <= 9:
         return str((np.round(values, 9) + 0.0).tolist())
     return f"{values.size} numbers, at most {np.abs(values).max():.4g}"
 
 
-def _place(s: float | None) -> np.ndarray:
+def _fraction_array(s: float | None) -> np.ndarray:
     if s is None:
         raise InputError("the place s is missing: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])
 
 
-def checked(layout: Layout, name: str, value: object) -> np.ndarray:
+def check_quantity(layout: Layout, name: str, value: object) -> np.ndarray:
     """A value for a quantity, flat: of its shape, finite, and a rotation where it is one."""
     array = finite(name, value, layout.shape(name))
     if name.endswith(".A_IB") and (defect := orthonormality_defect(array)) > 1e-9:
@@ -238,7 +238,7 @@ def checked(layout: Layout, name: str, value: object) -> np.ndarray:
     return array.ravel()
 
 
-def resting(bodies: Mapping[str, Body]) -> State:
+def rest_state(bodies: Mapping[str, Body]) -> State:
     """All bodies at the origin, undeformed and at rest."""
     layout = state_layout(bodies)
     e = np.zeros(layout.size)

@@ -97,9 +97,9 @@ def on_section(body: Body, place: np.ndarray, y: float | None, z: float | None) 
     return inside(body, body.shape.points(place) + np.array([[0.0, y or 0.0, z or 0.0]]))
 
 
-def point(at: object) -> np.ndarray:
+def point(position: object) -> np.ndarray:
     """One material point as a row of points."""
-    return finite("at", at, (3,))[None, :]
+    return finite("at", position, (3,))[None, :]
 
 
 def _points(points: object) -> np.ndarray:

@@ -17,9 +17,9 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.joint_rows import (
+    columns_in_rows,
     dissipation,
     element_energies,
-    in_rows,
     joint_rows,
     port_columns,
     potential_gradient,
@@ -92,7 +92,7 @@ def terms(system: System, state: State) -> Terms:
         *(_body_terms(body, state.pose(name), system.gravity, pull.get(name)) for name, body in system.bodies.items()),
         strict=True,
     )
-    places, z = in_rows(system, system.layout), np.concatenate(parts)
+    places, z = columns_in_rows(system, system.layout), np.concatenate(parts)
     G, B_lam = joint_rows(system, state, places)
     return Terms(
         E=diagonal(E),
@@ -117,11 +117,11 @@ def _body_terms(
     """
     I, n = body.inertia, body.coordinates
     v_P, omega, rates = pose.v_P, pose.omega, pose.rates
-    now = I.at(pose.eta)
+    moments = I.at(pose.eta)
     whirl = mass.whirl(I.W, rates)
-    p = now.M @ np.concatenate([v_P, omega, rates])  # (9)
-    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + now.c @ rates  # (13)
-    I_pf = mass.gyration(I.S, now.Y, whirl, v_P, omega)  # (14)
+    p = moments.M @ np.concatenate([v_P, omega, rates])  # (9)
+    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + moments.c @ rates  # (13)
+    I_pf = mass.gyration(I.S, moments.Y, whirl, v_P, omega)  # (14)
 
     strain = body.elastic.gradient(pose.eta)
     r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
@@ -140,20 +140,20 @@ def _body_terms(
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
         J[column, row] = -J[row, column].T
-    E = diagonal([sp.eye_array(12 + n), now.M, body.elastic.C])
+    E = diagonal([sp.eye_array(12 + n), moments.M, body.elastic.C])
     R = np.zeros_like(J)
     R[f, f] = body.elastic.damping(pose.eta)
 
     z = np.zeros(s.stop)
     z[r] = -I.m * gravity
-    z[R_v] = -np.outer(gravity, now.s_u).ravel()
-    z[u] = mass.kinetic_gradient(I.S, now.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    z[R_v] = -np.outer(gravity, moments.s_u).ravel()
+    z[u] = mass.kinetic_gradient(I.S, moments.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
     if pull is not None:
         z[: u.stop] += pull
     z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
     P = _existing(body, pose.A, len(z))
-    back = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
-    return csr(back @ E @ P), csr(back @ csr(J) @ back.T), csr(back @ csr(R) @ back.T), P.T @ z
+    L = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
+    return csr(L @ E @ P), csr(L @ csr(J) @ L.T), csr(L @ csr(R) @ L.T), P.T @ z
 
 
 def _existing(body: Body, A: np.ndarray, size: int) -> Matrix:
@@ -207,10 +207,10 @@ def energy(system: System, state: State) -> float:
 def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, float, float]:
     """Kinetic, deformation and potential energy of one body."""
     I = body.inertia
-    now = I.at(pose.eta)
+    moments = I.at(pose.eta)
     w = np.concatenate([pose.v_P, pose.omega, pose.rates])
-    kinetic, elastic = 0.5 * w @ now.M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
-    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ now.s_u))
+    kinetic, elastic = 0.5 * w @ moments.M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
+    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ moments.s_u))
 
 
 def effort_defect(system: System, state: State) -> float:
@@ -218,8 +218,8 @@ def effort_defect(system: System, state: State) -> float:
 
     Their steps are exact for quartics, and a hundredth of them is taken where those miss: springs on bent sections store more.
     """
-    at = terms(system, state)
-    effort = at.E.T @ at.z
+    matrices = terms(system, state)
+    effort = matrices.E.T @ matrices.z
     scale = np.maximum(1e-2 * np.abs(state.e), 1e-2)
     gradient = np.array([_slope(system, state, i, h) for i, h in enumerate(scale)])
     largest = max(float(np.abs(gradient).max()), 1e-300)
@@ -257,28 +257,28 @@ def power_balance(system: System, state: State, u: Mapping[str, object] | None =
     Velocities must satisfy the joints (and drives); any multipliers then balance, so those of least size are taken. Round-off
     is that of the largest ∂H/∂e_i ė_i, which in a violently stressed state can be 10⁷ times the powers that are compared.
     """
-    at = terms(system, state)
-    inputs = np.zeros(at.ports.size)
+    matrices = terms(system, state)
+    inputs = np.zeros(matrices.ports.size)
     for name, value in mapping("u", {} if u is None else u, "{port: value}").items():
-        shape = at.ports.shape(name)
+        shape = matrices.ports.shape(name)
         number = np.ndim(value) == 0 and shape == (1,)
-        inputs[at.ports[name]] = finite(f"input {name!r}", value, () if number else shape)
-    miss = at.B_lam @ inputs - at.G @ at.z
-    if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(at.z).max(initial=0.0), 1.0):
-        worst = at.multipliers.owner(int(np.argmax(np.abs(miss))))
+        inputs[matrices.ports[name]] = finite(f"input {name!r}", value, () if number else shape)
+    miss = matrices.B_lam @ inputs - matrices.G @ matrices.z
+    if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(matrices.z).max(initial=0.0), 1.0):
+        joint = matrices.multipliers.owner(int(np.argmax(np.abs(miss))))
         raise InputError(
-            f"velocities miss joint {worst!r} by {np.abs(miss).max():.1e}, and the power balance needs them to agree: use "
+            f"velocities miss joint {joint!r} by {np.abs(miss).max():.1e}, and the power balance needs them to agree: use "
             "set_moving(system, state, …)"
         )
-    free = (at.J - at.R) @ at.z + at.B @ inputs
-    lam = np.linalg.lstsq(at.G.T.toarray(), -free, rcond=None)[0] if at.multipliers.size else np.zeros(0)
-    force = free + at.G.T @ lam
-    y = at.B.T @ at.z + at.B_lam.T @ lam
-    E = at.E.toarray().astype(np.longdouble)
-    stored = float((E.T @ at.z) @ _rates(E, force))
-    supplied, dissipated = float(y @ inputs), float(at.z @ (at.R @ at.z))
+    free = (matrices.J - matrices.R) @ matrices.z + matrices.B @ inputs
+    lam = np.linalg.lstsq(matrices.G.T.toarray(), -free, rcond=None)[0] if matrices.multipliers.size else np.zeros(0)
+    force = free + matrices.G.T @ lam
+    y = matrices.B.T @ matrices.z + matrices.B_lam.T @ lam
+    E = matrices.E.toarray().astype(np.longdouble)
+    stored = float((E.T @ matrices.z) @ _rates(E, force))
+    supplied, dissipated = float(y @ inputs), float(matrices.z @ (matrices.R @ matrices.z))
     residual = stored - supplied + dissipated
-    size = max(np.abs(at.z * force).max(), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
+    size = max(np.abs(matrices.z * force).max(), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
     return PowerBalance(stored, supplied, dissipated, residual, float(residual / size))
 
 
@@ -293,6 +293,6 @@ def _rates(E: np.ndarray, force: np.ndarray) -> np.ndarray:
     return e_dot
 
 
-def structure_defects(of: Terms | LinearPHDAE) -> dict[str, float]:
+def structure_defects(matrices: Terms | LinearPHDAE) -> dict[str, float]:
     """How far E, J, R are from a port-Hamiltonian system: relative numbers by what they say."""
-    return of.structure()
+    return matrices.structure()

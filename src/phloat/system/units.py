@@ -56,8 +56,8 @@ def _ports(system: System) -> dict[str, dict[str, list[str]]]:
     out: dict[str, dict[str, list[str]]] = {}
     for name, body in system.bodies.items():
         lengths = [i < 3 for i in body.active]
-        both = {"in": [EFFORT[length] for length in lengths], "out": [RATE[length] for length in lengths]}
-        out |= {f"{name}.{port}": both for port in body.ports}
+        port_units = {"in": [EFFORT[length] for length in lengths], "out": [RATE[length] for length in lengths]}
+        out |= {f"{name}.{port}": port_units for port in body.ports}
     for name, joint in system.joints.items():
         if joint.free or joint.driven:
             into = effort_units(joint.free) + rate_units(joint.driven)
