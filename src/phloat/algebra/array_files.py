@@ -15,9 +15,9 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-UNPACKED = 2**28  # bytes that an archive may unpack to, besides its own size
+UNPACKED = 2**28  # bytes to which an archive may unpack, plus its own size
 LONGEST = 10_000  # bytes of a header
-HEAD = re.compile(  # of booleans, numbers and texts
+HEAD = re.compile(  # header of an array of booleans, numbers or texts
     r"\{'descr': '(?P<kind>[<>|=][biufcU]\d{1,6})', 'fortran_order': (?P<by_column>True|False), "
     r"'shape': \((?P<shape>(?:\d{1,19}(?:, ?\d{1,19})*,?)?)\),? *\}\s*"
 )
@@ -42,7 +42,7 @@ def complete_rows(file: Path) -> np.ndarray:
 
 
 def read_npz(file: Path, *names: str) -> dict[str, np.ndarray]:
-    """The arrays of a .npz file by name: all, or only some."""
+    """The arrays of a .npz file by name; of these names only if there are some."""
     with open(file, "rb") as stream, ZipFile(stream) as archive:
         members = [archive.getinfo(f"{name}.npy") for name in names] or archive.infolist()
         total, limit = sum(member.file_size for member in members), UNPACKED + os.fstat(stream.fileno()).st_size
@@ -77,7 +77,7 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _array(stream: IO[bytes], limit: int) -> np.ndarray:
-    """The array at the current position of a file with at most so many bytes."""
+    """The array at the current position of a file. Raises ValueError if it has more than `limit` bytes or is incomplete."""
     shape, by_column, kind = _header(stream)
     size = kind.itemsize * math.prod(shape)
     if size > limit:

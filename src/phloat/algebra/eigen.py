@@ -1,4 +1,4 @@
-"""The lowest eigenvalues of K v = μ M v for large sparse K and M, both symmetric, K positive or with rigid motions.
+"""The lowest eigenvalues of K v = μ M v for large sparse symmetric K and M, with K positive (semi)definite and M positive definite.
 
 Uses one factorisation of K − sM with s < 0, which is positive definite; known rigid motions are deflated.
 """
@@ -17,18 +17,18 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
 Solve: TypeAlias = Callable[[np.ndarray], np.ndarray]
-SHIFT = 1e-8  # of the largest K_ii / M_ii: −s
-RIGID = 1e-13  # of the terms of vᵀK v: its value for a rigid motion v
-UNDETERMINED = 1e-5  # of an eigenvalue: round-off of K beyond which K does not determine it
-DENSE = 600
+SHIFT = 1e-8  # −s relative to the largest K_ii / M_ii
+RIGID = 1e-13  # vᵀK v of a rigid motion v, relative to the sum of the magnitudes of its terms
+UNDETERMINED = 1e-5  # round-off of K relative to an eigenvalue beyond which K does not determine it
+DENSE = 600  # rows up to which matrices are full
 RESTARTS = 30
 
 
 @one_thread()
 def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """μ, ascending, exactly 0 for rigid motions, and the columns v of unit mass, `count` of them or all there are.
+    """The `count` lowest eigenvalues μ (or all), ascending, exactly 0 for rigid motions, and columns v of unit mass.
 
-    `rigid` (n × any) are motions that may be rigid: their combinations without stiffness are the rigid modes.
+    `rigid` (n × any) are motions whose combinations without stiffness are the rigid modes.
     Raises AccuracyError if an eigenvalue is so small relative to the entries of K that they do not determine it to 1e-5.
     """
     n = K.shape[0]
@@ -41,7 +41,7 @@ def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) ->
     size = float((K.diagonal() / M.diagonal()).max(initial=0.0))
     solve = factorised(K + SHIFT * size * M)
     value, v = _lanczos(M, solve, rigid_shapes, count - zeros, SHIFT * size)
-    while rigid_shapes.shape[1] + v.shape[1] < n // 2:  # modes of a cluster that one Krylov sequence missed
+    while rigid_shapes.shape[1] + v.shape[1] < n // 2:  # one Krylov sequence may miss modes of a cluster
         computed = np.hstack([rigid_shapes, v])
         more, w = _lanczos(M, solve, computed, 1, SHIFT * size, tolerance=1e-2)
         if not v.shape[1] or more[0] > 0.98 * value[-1]:
@@ -59,7 +59,7 @@ def lowest(K: Matrix, M: Matrix, count: int, rigid: np.ndarray | None = None) ->
 
 
 def _require_determined(K: Matrix, value: np.ndarray, v: np.ndarray, zeros: int) -> tuple[np.ndarray, np.ndarray]:
-    """Its arguments; raises AccuracyError if round-off of K does not determine an elastic eigenvalue."""
+    """Returns `value` and `v`. Raises AccuracyError if an elastic eigenvalue is below the round-off of K."""
     terms = _term_magnitudes(K, v[:, zeros:])
     undetermined = np.flatnonzero(np.finfo(float).eps * terms > UNDETERMINED * np.abs(value[zeros:]))
     if len(undetermined):
@@ -76,7 +76,7 @@ def _term_magnitudes(K: Matrix, v: np.ndarray) -> np.ndarray:
 
 
 def _rigid_combinations(K: Matrix, M: Matrix, motions: np.ndarray) -> np.ndarray:
-    """The combinations of some motions without stiffness, of unit mass."""
+    """The combinations of these motions that have no stiffness, with unit mass, as columns."""
     kinetic = motions.T @ (M @ motions)
     weight, turn = la.eigh(kinetic)
     nonzero = weight > 1e-12 * max(weight[-1], 1e-300)
@@ -100,9 +100,9 @@ def _lanczos(
 def lanczos(
     mass: Matrix, M: Matrix, solve: Solve, deflated: np.ndarray, count: int, shift: float, free: int = 0, **options: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues nearest to the shift on the complement of the known motions, M-orthogonal to them, and their vectors.
+    """Eigenvalues nearest to the shift, M-orthogonal to the `deflated` motions, and their vectors.
 
-    `mass` is M, or M extended by zeros for more unknowns; `free` is the number of free motions if it is less than that of M.
+    `mass` is M, or M extended by zeros for further unknowns; `free` is the number of free motions if it is less than that of M.
     """
     n, size, weighted = M.shape[0], mass.shape[0], M @ deflated
 

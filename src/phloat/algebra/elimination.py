@@ -1,8 +1,8 @@
-"""Ranks and null spaces that do not depend on units, nor on the ratios of stiffnesses, masses and lengths.
+"""Ranks and null spaces that do not depend on units or on ratios of stiffnesses, masses and lengths.
 
 Gaussian elimination records for every entry the sum of the magnitudes of its terms. An entry that is small relative to that sum is
-the round-off of a cancellation, and set to zero; an entry that is small relative to the rest of the matrix is not. Scaling of rows
-or columns changes no decision.
+round-off and set to zero; one that is small relative to other entries of the matrix is not. Scaling of rows or columns changes no
+decision.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 
-CANCELLED = 1e-10  # of the sum of the magnitudes of the terms of an entry: an entry that is zero
-ROUNDED = 2e-15  # of the largest entry of its row, each over the root of its mass: the cosine of a right angle
+CANCELLED = 1e-10  # magnitude of a zero entry relative to the sum of the magnitudes of its terms
+ROUNDED = 2e-15  # round-off relative to the largest entry of the row, each divided by the root of its mass
 
 
 @dataclass(frozen=True, eq=False)
 class Kinematics:
-    """The motions v = Z x that G v = 0 allows, and their strains F = Lᵀ Z.
+    """The motions v = Z x with G v = 0, and their strains F = Lᵀ Z.
 
-    The first `strained` columns of Z have independent strains in the first rows of Lᵀ, the next `loaded` ones in the other rows,
-    and the rest of Z has none: F is zero there.
+    The first `strained` columns of Z have independent strains in the first rows of Lᵀ, the next `loaded` ones in the other rows;
+    F is zero for the remaining columns, the rigid motions.
     """
 
     Z: np.ndarray
@@ -31,14 +31,15 @@ class Kinematics:
 
     @property
     def rigid(self) -> int:
+        """The number of motions without strain."""
         return self.Z.shape[1] - self.strained - self.loaded
 
 
 def strain_kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, first: int | None = None) -> Kinematics:
-    """Free motions of joints G (joints × n) with strains Lᵀ (strains × n), those with strains first.
+    """Free motions of the joints G (joints × n) with strains Lᵀ (strains × n), strained motions first.
 
-    `mass` (n) are weights of the columns: light coordinates are expressed by heavy ones. `first` is the number of strains that
-    are eliminated before the others.
+    `mass` (n,) are weights of the columns: light coordinates are expressed by heavy ones. `first` is the number of strains that
+    are eliminated before the others; all by default.
     """
     unit = 1.0 / np.sqrt(mass)
     A, free = np.vstack([G, strains]), np.ones(G.shape[1], dtype=bool)
@@ -57,7 +58,7 @@ def strain_kinematics(G: np.ndarray, strains: np.ndarray, mass: np.ndarray, firs
 
 
 def free_motions(G: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Z with G Z = 0, its columns independent but not orthogonal, and the rows where it is the identity."""
+    """Z with G Z = 0 and independent (not orthogonal) columns, and the rows in which Z is the identity."""
     unit = 1.0 / np.sqrt(mass)
     A, free = G.copy(), np.ones(G.shape[1], dtype=bool)
     rows, pivots = _eliminate(A, _magnitudes(A, unit), unit, free, len(G))
@@ -65,7 +66,7 @@ def free_motions(G: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _magnitudes(A: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """|A|, and the round-off of an entry from its row."""
+    """|A| plus the round-off that each entry has from its row, the initial sums of magnitudes."""
     row = (np.abs(A) * unit).max(axis=1, initial=0.0)
     return np.asarray(np.abs(A) + ROUNDED / CANCELLED * row[:, None] / unit)
 
@@ -96,7 +97,7 @@ def _eliminate(
 
 
 def _null_basis(U: np.ndarray, pivots: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """[−U_p⁻¹U_f; 1] in the places of an echelon form."""
+    """The null space [−U_p⁻¹U_f; 1] of an echelon form with these pivot and free columns."""
     Z = np.zeros((U.shape[1], len(free)))
     Z[free, np.arange(len(free))] = 1.0
     if len(pivots) and len(free):
@@ -106,15 +107,15 @@ def _null_basis(U: np.ndarray, pivots: np.ndarray, free: np.ndarray) -> np.ndarr
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a b, exactly zero where its terms cancel."""
+    """a b, with entries whose terms cancel set to zero."""
     out = a @ b
     return np.where(np.abs(out) > CANCELLED * (np.abs(a) @ np.abs(b)), out, 0.0)
 
 
 def signed_factor(K: np.ndarray, size: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L (n × rank) and μ with K = L diag(μ) Lᵀ for a symmetric K; entries below `size` are zero.
+    """L (n × rank) and μ with K = L diag(μ) Lᵀ for a symmetric K; entries below `size` count as zero.
 
-    By 1 × 1 and 2 × 2 pivots (Bunch and Parlett), the largest relative to `mass` first.
+    Uses 1 × 1 and 2 × 2 pivots (Bunch and Parlett), the largest relative to `mass` first.
     """
     n, unit = len(K), 1.0 / np.sqrt(mass)
     if not n:  # no free motion
@@ -145,7 +146,7 @@ def _symmetric(a: np.ndarray) -> np.ndarray:
 
 
 def _pivot(A: np.ndarray, remaining: np.ndarray) -> np.ndarray | None:
-    """One index, or two: of the largest entry of the diagonal, or of the whole matrix if that is much larger."""
+    """The index of the largest diagonal entry, or two of the largest entry if that is much larger; None if A is zero."""
     diagonal = np.abs(np.diag(A))
     i = int(np.argmax(diagonal))
     rest = np.abs(A[i])

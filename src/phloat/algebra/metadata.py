@@ -1,13 +1,12 @@
-"""Fields of frozen values: what they mean and measure, and the numbers inside by name.
+"""Descriptions of dataclass fields (meaning, quantity, limits), and the numbers in a value by name.
 
     length: float = field(metadata=describe("from port P to port C", "length", above=0.0))
     Beam(…)  →  {"length": 0.3, "section.diameter": 0.006, "material.E": 2e11, "masses[0.5]": 0.1, …}
 
 Model files, their schema and the checks of units are derived from the metadata.
 
-Numbers are searched by the fields of dataclasses, by keys and by indices. A class excludes fields by naming them in `not_numbers`;
-whole numbers that count something (declared `int`), choices and functions are no numbers. A function that is a dataclass itself (a
-taper with numbers) is searched like any other.
+Numbers are searched in fields of dataclasses, values of mappings and items of lists. A class excludes fields by naming them in
+`not_numbers`; counts (declared `int`), choices and functions are not numbers. A function that is a dataclass (a taper) is searched.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Description:
-    """What a field means, the quantities that it may measure (see `format.units.QUANTITIES`), and its limits."""
+    """The meaning of a field, the quantities that it may measure (see `format.units.QUANTITIES`), and its limits."""
 
     doc: str = ""
     quantities: tuple[str, ...] = ()
@@ -63,9 +62,9 @@ def description(field: Field[Any]) -> Description:
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
-LARGEST = 36  # entries of an array whose numbers have names
+LARGEST = 36  # largest number of entries of an array whose numbers have names
 
-Key = Any  # a field, a key of a mapping, or a place (i,) or (i, j)
+Key = Any  # a field, a key of a mapping, or an index (i,) or (i, j)
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def numbers(value: object) -> Numbers:
 
 
 def with_numbers(value: Any, changes: Mapping[tuple[Key, ...], float]) -> Any:
-    """A copy of the value with other numbers at these paths; its checks are made again."""
+    """A copy of the value with other numbers at these paths; dataclasses are constructed, and so checked, again."""
     if () in changes:
         return changes[()]
     parts: dict[Key, dict[tuple[Key, ...], float]] = {}
@@ -110,7 +109,7 @@ def with_numbers(value: Any, changes: Mapping[tuple[Key, ...], float]) -> Any:
 
 
 def _walk_numbers(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str, tuple[Key, ...], float | None]]:
-    """Name, path and number of all numbers inside; None for functions."""
+    """Name, path and number of all numbers in a value; the number of a function is None."""
     if is_dataclass(value) and not isinstance(value, type):
         left_out = getattr(value, "not_numbers", ())
         for f in fields(value):
@@ -141,7 +140,7 @@ def _walk_numbers(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tupl
 
 
 def _is_matrix(value: object) -> bool:
-    """A small square matrix of numbers, as an array or as rows."""
+    """Whether a value is a small square matrix of numbers, as an array or as rows."""
     if isinstance(value, np.ndarray):
         return (
             value.ndim == 2 and value.shape[0] == value.shape[1] and value.size <= LARGEST and value.dtype.kind in "fiu"
@@ -153,6 +152,7 @@ def _is_matrix(value: object) -> bool:
 
 
 def _with_entries(value: Any, entries: Mapping[tuple[int, ...], float]) -> Any:
+    """The array or matrix with other entries, of the same type; symmetric matrices stay symmetric."""
     A = np.array(value, dtype=float)
     symmetric = A.ndim == 2 and np.array_equal(A, A.T)
     for place, number in entries.items():

@@ -10,7 +10,7 @@ MOST = 40  # rows of a table
 
 
 def facts(title: str, values: Mapping[str, object]) -> str:
-    """A table of names and values, without empty ones."""
+    """An HTML table of names and values, without empty values."""
     rows = [
         f"<tr><th{LEFT}>{escape(key)}</th><td{LEFT}>{escape(str(value))}</td></tr>"
         for key, value in values.items()
@@ -20,7 +20,7 @@ def facts(title: str, values: Mapping[str, object]) -> str:
 
 
 def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOST) -> str:
-    """A table with a head, of at most `most` rows; an empty text if there are none."""
+    """An HTML table with a head and at most `most` rows; "" if there are no rows."""
     lines = list(rows)
     if not lines:
         return ""

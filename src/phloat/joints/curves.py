@@ -1,6 +1,6 @@
-"""Forces over an elongation or a rate: a number, a table, a function with its range, or polynomials, as piecewise polynomials.
+"""Force as a function of elongation or rate, given as a number, table, function or PPoly, stored as piecewise polynomials.
 
-Tables are exact, functions fitted to a stated error.
+Tables are represented exactly, functions to an error of 1e-10.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from phloat.errors import InputError, finite, not_negative
 if TYPE_CHECKING:  # the twin imports this module for `Pieces`, and runs where SciPy is not installed
     from scipy.interpolate import PPoly
 
-DEGREE = 7  # of the polynomials that stand for a function
-RELATIVE = 1e-10  # error of the fit, beside the largest force of the piece …
-ABSOLUTE = 1e-13  # … plus this, beside the largest force of the whole range
-CHECKS = 2000  # points of the range at which the fit is compared with the function, at least
+DEGREE = 7  # of the polynomials that approximate a function
+RELATIVE = 1e-10  # error of the fit relative to the largest force of the piece …
+ABSOLUTE = 1e-13  # … plus this, relative to the largest force of the range
+CHECKS = 2000  # least number of points of the range at which the fit is compared with the function
 MOST = 2000  # pieces
-SUSPECT = 6  # halvings after which a corner is looked for
+SUSPECT = 6  # halvings after which a corner is searched
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)  # Chebyshev–Lobatto points of (0, 1)
 POWERS = np.vander(NODES, increasing=True)
 
@@ -32,9 +32,9 @@ Scalar = Callable[[float], float]
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """f(x) = Σ_j c[k, j] (x − origin[k])^j with k the number of `bounds` below x; straight beyond the first and the last bound.
+    """f(x) = Σ_j c[k, j] (x − origin[k])^j with k the number of `bounds` below x; linear beyond the first and the last bound.
 
-    `bounds` (n,) ascend, `origin` (n + 1,), `c` (n + 1, degree + 1). Without bounds there is no force.
+    `bounds` (n,) ascend, `origin` (n + 1,), `c` (n + 1, degree + 1). Without bounds f = 0.
     """
 
     bounds: np.ndarray
@@ -43,11 +43,12 @@ class Pieces:
 
     @property
     def empty(self) -> bool:
+        """Whether there are no bounds."""
         return len(self.bounds) == 0
 
     @property
     def zero(self) -> bool:
-        """Whether there is no force anywhere."""
+        """Whether the force is zero everywhere."""
         return not np.any(self.c)
 
     @cached_property
@@ -60,10 +61,11 @@ class Pieces:
         return total - (total[k] + self._within(k, self.origin[k], 0.0))
 
     def piece(self, x: float) -> int:
+        """The index of the piece that contains x."""
         return int(np.searchsorted(self.bounds, x, side="right"))
 
     def _within(self, k: int, a: float, b: float) -> float:
-        """∫ of the polynomial k from a to b."""
+        """The integral of polynomial k from a to b."""
         s, t = a - self.origin[k], b - self.origin[k]
         return float(sum(c / (j + 1) * (t ** (j + 1) - s ** (j + 1)) for j, c in enumerate(self.c[k])))
 
@@ -72,7 +74,7 @@ class Pieces:
         return float(self.values(x))
 
     def values(self, x: np.ndarray | float) -> np.ndarray:
-        """The forces at one or many places."""
+        """The forces at one or many x."""
         k = np.searchsorted(self.bounds, x, side="right")
         out, t = np.zeros(np.shape(x)), x - self.origin[k]
         for j in range(self.c.shape[1] - 1, -1, -1):
@@ -95,7 +97,7 @@ class Pieces:
         return float(self.area[k]) + self._within(k, self.origin[k], x)
 
     def secant(self, x: float) -> float:
-        """f/x of a resistance, never negative; the slope near 0."""
+        """f/x of a resistance, at least 0; near x = 0 the slope."""
         if self.empty:
             return 0.0
         k = self.piece(x)
@@ -105,7 +107,7 @@ class Pieces:
 
     @cached_property
     def flat(self) -> np.ndarray:
-        """The numbers that the kernel reads: count of coefficients, bounds, then origin, area and coefficients of each piece."""
+        """One array for the kernel: number of coefficients, bounds, then origin, area and coefficients of each piece."""
         rows = np.column_stack([self.origin, self.area, self.c])
         return np.concatenate([[self.c.shape[1]], self.bounds, rows.ravel()])
 
@@ -125,7 +127,7 @@ NONE = Pieces(np.zeros(0), np.zeros(1), np.zeros((1, 1)))
 
 
 def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
-    """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, with straight lines beyond them."""
+    """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, continued linearly beyond them."""
     ends, c = np.zeros((2, c.shape[1])), np.ascontiguousarray(c)  # the same bits, whatever the strides were
     t = bounds[-1] - bounds[-2]
     powers = t ** np.arange(c.shape[1])
@@ -135,7 +137,7 @@ def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
 
 
 def from_polynomials(label: str, polynomials: PPoly) -> Pieces:
-    """Piecewise polynomials of SciPy (CubicSpline, PchipInterpolator …), as they are."""
+    """The pieces of a PPoly of SciPy (CubicSpline, PchipInterpolator …). Raises InputError unless it is continuous."""
     x, c = finite(f"breaks of {label}", polynomials.x, polynomials.x.shape), np.asarray(polynomials.c)[::-1].T
     if c.ndim != 2 or len(x) < 2 or np.any(np.diff(x) <= 0.0):
         raise InputError(f"{label} has the breaks {x}; they must ascend, with one polynomial between each two")
@@ -152,27 +154,29 @@ def from_polynomials(label: str, polynomials: PPoly) -> Pieces:
 
 
 def fit_function(label: str, f: Scalar, low: float, high: float) -> Pieces:
-    """A function as polynomials of degree 7 on intervals that are halved until they miss it by 1e-10 of the force there.
+    """A function as polynomials of degree 7 on intervals that are halved until their error is 1e-10 of the force there.
 
-    Intervals end at 0 and at corners. Raises InputError where the error cannot be reached: at jumps, or on noise.
+    Intervals end at 0 and at corners. Raises InputError if that error cannot be reached, as at jumps and with noise.
     """
     starts, c = _Fit(label, f, low, high).pieces()
     return with_straight_ends(np.array([*starts, high]), np.array(c))
 
 
 def breaks(label: str, f: Scalar, points: np.ndarray) -> np.ndarray:
-    """Places between which a function is smooth enough for quadrature: those given, corners, and jumps to 1e-12 of the range."""
+    """Points between which a function is smooth enough for quadrature: `points`, corners, and jumps to 1e-12 of the range."""
     fit = _Fit(label, f, float(points[0]), float(points[-1]), narrowest=1e-12)
     return np.union1d(points, fit.pieces()[0])
 
 
 @dataclass(eq=False)
 class _Fit:
+    """The approximation of a function from `low` to `high` by polynomials."""
+
     what: str
     f: Scalar
     low: float
     high: float
-    narrowest: float = 0.0  # of the range: jumps are bracketed this closely; 0: they are refused
+    narrowest: float = 0.0  # part of the range to which jumps are bracketed; 0 if they are refused
 
     def values(self, x: np.ndarray) -> np.ndarray:
         return np.array([self.value(float(value)) for value in x])
@@ -184,7 +188,7 @@ class _Fit:
         return float(finite(f"{self.what} at {x:g}", value, ()))
 
     def pieces(self) -> tuple[list[float], list[np.ndarray]]:
-        """Where the pieces begin, and their coefficients."""
+        """The starts of the pieces, and their coefficients."""
         span = self.high - self.low
         largest = float(np.abs(self.values(np.linspace(self.low, self.high, 65))).max())
         cuts = [self.low, 0.0, self.high] if self.low < 0.0 < self.high else [self.low, self.high]
@@ -206,7 +210,7 @@ class _Fit:
         return starts, coefficients
 
     def _fit(self, a: float, b: float, scale: float, span: float) -> tuple[np.ndarray, float, float]:
-        """The polynomial through the nodes in x − a, its error at points between, and the error that is allowed."""
+        """The polynomial in x − a through the nodes, its error between the nodes, and the allowed error."""
         h = b - a
         x = a + h * NODES
         x[-1] = b
@@ -221,7 +225,7 @@ class _Fit:
         return c / h ** np.arange(DEGREE + 1), error, RELATIVE * largest + ABSOLUTE * max(scale, largest)
 
     def _cut(self, a: float, b: float, depth: int) -> float:
-        """Where to cut an interval: at a corner where one is suspected, else in the middle."""
+        """The point at which an interval is divided: a corner if there seems to be one, else the middle."""
         if depth >= SUSPECT and depth % SUSPECT == 0:
             corner = self._corner(a, b)
             if a + 1e-3 * (b - a) < corner < b - 1e-3 * (b - a):
@@ -229,14 +233,14 @@ class _Fit:
         return 0.5 * (a + b)
 
     def _corner(self, a: float, b: float) -> float:
-        """The place that fourth differences point to: they fall with the width at a corner, and with its fourth power elsewhere."""
+        """The position of a corner by fourth differences, which decrease with the width there, elsewhere with its fourth power."""
         margin = 1e-13 * (b - a)
         for _ in range(60):
             middle, eighth, (bend, size) = 0.5 * (a + b), 0.125 * (b - a), self._fourth_difference(a, b)
             if bend <= 1e-14 * size or not a < middle < b:
                 break
             lower_bend, upper_bend = self._fourth_difference(a, middle)[0], self._fourth_difference(middle, b)[0]
-            if max(lower_bend, upper_bend) < 0.05 * bend:  # it stands in the middle
+            if max(lower_bend, upper_bend) < 0.05 * bend:  # the corner is in the middle
                 a, b = middle - eighth, middle + eighth
             else:
                 a, b = (a, middle) if lower_bend > upper_bend else (middle, b)
@@ -268,17 +272,17 @@ def _short(a: float, b: float) -> float:
     return 0.5 * (a + b)
 
 
-# --- what users give -------------------------------------------------------------------------------------------------
+# --- input of users --------------------------------------------------------------------------------------------------
 
 Curve: TypeAlias = "float | Mapping[float, float] | Callable[[float], float] | PPoly"
 Range: TypeAlias = Sequence[float] | None
 
 
 def curve(label: str, values: object, over: Range = None) -> tuple[float, Pieces]:
-    """A constant slope and pieces, one of them zero or empty, from what a user gives.
+    """A constant slope and pieces, of which one is zero or empty, from a curve of any type.
 
-    A mapping {argument: force} is linear between its entries, a function becomes polynomials that miss it by 1e-10 of the force
-    there, and a PPoly of SciPy (CubicSpline …) is taken as it is. Beyond the range all go on with the slope at its end.
+    A mapping {argument: force} is linear between its entries, a function is approximated to 1e-10 of the force, and a PPoly of
+    SciPy (CubicSpline …) is exact. Beyond the range all continue linearly. Raises InputError if `values` is none of these.
     """
     from scipy.interpolate import PPoly
 
@@ -300,7 +304,7 @@ def curve(label: str, values: object, over: Range = None) -> tuple[float, Pieces
 
 
 def resistance(label: str, values: object, over: Range = None) -> tuple[float, Pieces]:
-    """A curve over the rate whose force times rate is nowhere negative; raises InputError otherwise."""
+    """A curve over the rate. Raises InputError if force times rate is negative anywhere."""
     constant, pieces = curve(label, values, over)
     if pieces.empty:
         return constant, pieces

@@ -1,4 +1,4 @@
-"""Lower pairs: which rows a joint closes and which motion it leaves free as a port of its own name."""
+"""Lower pairs: the rows that a joint closes, and the free ones, which are a port with the name of the joint."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ NORMAL = describe("direction normal to the axis; by default x turned as z is tur
 
 @dataclass(frozen=True, kw_only=True)
 class Joint(Between):
-    """Between two ports, "body.port" or "ground". Its motion is that of the second port seen from the first.
+    """Base class of joints between two ports, "body.port" or "ground". Motion is that of the second port relative to the first.
 
-    `at` is where the joint sits on the ground; `turned` the rotation vector from the first port's frame to the second's at
-    zero joint coordinate. Directions of a joint are given in the first port's frame.
+    `at` is the point of the joint on the ground (m), `turned` the rotation vector (rad) from the first port's frame to the second's
+    at zero joint coordinate. Directions of a joint are in the first port's frame.
     """
 
     turned: Vector = field(default=(0.0, 0.0, 0.0), metadata=TURNED)
 
     closed: ClassVar[tuple[Row, ...]] = ()
     free: ClassVar[tuple[Row, ...]] = ()
-    moves_ground: ClassVar[bool] = False  # whether its input moves the frame of the ground
-    planar_axis: ClassVar[str] = "any"  # where the direction must point in a plane: "up", "flat" or "any"
-    not_planar: ClassVar[str] = ""  # what to say of it in a plane, where it makes no sense there
+    moves_ground: ClassVar[bool] = False  # whether the input moves the frame of the ground
+    planar_axis: ClassVar[str] = "any"  # the direction in a plane system: "up" (z), "flat" (in the plane) or "any"
+    not_planar: ClassVar[str] = ""  # for joints that a plane system cannot have: the message
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,7 +39,7 @@ class Joint(Between):
 
     @property
     def driven(self) -> tuple[Row, ...]:
-        """Rows that an input moves."""
+        """Rows whose rate is an input."""
         return ()
 
     def direction(self) -> np.ndarray:
@@ -51,14 +51,14 @@ class Joint(Between):
         return triad(self.direction())
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
-        """The joint triads in the first and in the second port's frame: one and the same at zero joint coordinate."""
+        """The joint triads in the first and in the second port's frame, as columns; they coincide at zero joint coordinate."""
         U = self.triad()
         return U, rotation(finite(f"turned of {self.label}", self.turned, (3,))).T @ U
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axial(Joint):
-    """A joint with an axis, the third direction of its triads."""
+    """Base class of joints with an axis, the third direction of their triads."""
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), metadata=DIRECTION)
 
@@ -67,7 +67,7 @@ class Axial(Joint):
 
 
 def across(label: str, axis: np.ndarray, x_direction: Vector | None) -> np.ndarray:
-    """The triad (first, axis × first, axis) for a direction normal to the axis; the one nearest to the identity without one."""
+    """The triad (x, axis × x, axis) for a direction x normal to the axis; without x, the triad nearest to the identity."""
     if x_direction is None:
         return nearest_triad(axis)
     x = unit(label, x_direction)
@@ -80,7 +80,7 @@ def across(label: str, axis: np.ndarray, x_direction: Vector | None) -> np.ndarr
 
 @dataclass(frozen=True)
 class Weld(Joint):
-    """Holds two ports together: no motion is left free.
+    """Fixes two ports to each other: no motion is free.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Spherical(Joint):
     at : (3,) sequence of float, optional
         Where the joint is on the ground (m).
     turned : (3,) sequence of float, optional
-        Rotation vector from the first port's frame to the second's where the joint counts as not turned (rad).
+        Rotation vector (rad) from the first port's frame to the second's at zero rotation of the joint.
     name : str, optional
         Name of the joint and of its port, which takes three torques (N m) in the first port's axes.
 
@@ -134,7 +134,7 @@ class Spherical(Joint):
 
 @dataclass(frozen=True)
 class Revolute(Axial):
-    """A hinge: the points coincide and turn about a common axis.
+    """A hinge: the points coincide, and the second rotates about an axis of the first.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Revolute(Axial):
 
 @dataclass(frozen=True)
 class Prismatic(Axial):
-    """A rail: orientations agree, and the second slides along an axis of the first.
+    """A rail: the frames are parallel, and the second slides along an axis of the first.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class Prismatic(Axial):
 
 @dataclass(frozen=True, kw_only=True)
 class Universal(Axial):
-    """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
+    """The points coincide; the second rotates about an axis of the first, then about a second axis, normal to that one.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ class Universal(Axial):
 
 @dataclass(frozen=True)
 class Cylindrical(Axial):
-    """The second turns about an axis of the first and slides along it.
+    """The second rotates about an axis of the first and slides along it.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class Cylindrical(Axial):
 
 @dataclass(frozen=True, kw_only=True)
 class Planar(Axial):
-    """The second moves in a plane of the first, whose normal is the axis, and turns about that normal.
+    """The second moves in a plane of the first, whose normal is the axis, and rotates about that normal.
 
     `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. Without it, it is x
     turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
@@ -276,7 +276,7 @@ class Planar(Axial):
 
 @dataclass(frozen=True, kw_only=True)
 class Slide(Joint):
-    """A point of the second on a line of the first; how the second turns is left alone.
+    """A point of the second stays on a line of the first; the rotation of the second is free.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class Slide(Joint):
     along : (3,) sequence of float, optional
         Direction of the line in the first port's frame, of any length; x by default.
     at, turned : (3,) sequence of float, optional
-        A point of the line on the ground (m); rotation vector by which `place` turns the second unless told otherwise (rad).
+        A point of the line on the ground (m); rotation vector (rad) of the second in `place` unless given there.
     name : str, optional
         Name of the joint and of its port, which takes a force (N); coordinate "name.slide" (m), rate "name.slide_rate".
 
@@ -318,7 +318,7 @@ class Drive(Joint):
         The input is v (m/s), or (v, ω) (m/s, rad/s), in inertial axes, or `prescribed_position(f)`.
         The output is the force (N), or wrench (N, N m), that it takes.
     at, turned : (3,) sequence of float, optional
-        Where `place` puts the port (m) and how it turns it (rad), unless told otherwise.
+        Point (m) and rotation vector (rad) of the port in `place` unless given there.
     name : str, optional
         Name of the joint and of its port.
 
@@ -346,7 +346,7 @@ class Drive(Joint):
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        return ("at",)  # it begins where its port is
+        return ("at",)  # it starts at the position of its port
 
     @property
     def driven(self) -> tuple[Row, ...]:

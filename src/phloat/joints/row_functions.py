@@ -1,8 +1,8 @@
-"""Scalar functions of rows and laws that the compiled step (Numba) and its twin (JAX) share, in code that both read.
+"""Scalar functions of rows and laws that Numba compiles for the time step and JAX traces for the twin.
 
-Slopes of a gap g = f(p, q) over a step are such that Δg = f_p Δp + f_q Δq exactly; those at its end are the derivatives. A function
-returns them as (f_p, f_q of the step, f_p, f_q at the end, gap at the end). Which of two branches is taken the callers choose, a
-compiled `if` or a `where` of arrays.
+The slopes of a gap g = f(p, q) over a step satisfy Δg = f_p Δp + f_q Δq exactly; those at its end are derivatives. Functions return
+(f_p, f_q over the step, f_p, f_q at the end, gap at the end). Where a function has two forms, the caller selects one, by a compiled
+`if` or by `where` on arrays.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Slopes = tuple[Any, Any, Any, Any, Any]
 
 
 def length_slopes(p1: Any, gap0: Any) -> Slopes:
-    """Of √p: Δ√p = Δp / (√p₀ + √p₁)."""
+    """The slopes of √p: Δ√p = Δp / (√p₀ + √p₁)."""
     length = sqrt(p1)
     return 1.0 / (gap0 + length), 0.0, 0.5 / length, 0.0, length
 
 
 def angle_slopes(p0: Any, q0: Any, p1: Any, q1: Any, gap0: Any) -> Slopes:
-    """Of atan2(p, q): κ(q̄, −p̄) with κ = Δϑ/(p₁q₀ − q₁p₀), (q₁, −p₁)/(p₁² + q₁²), and the angle with its turns."""
+    """The slopes of atan2(p, q): κ(q̄, −p̄) with κ = Δϑ/(p₁q₀ − q₁p₀), (q₁, −p₁)/(p₁² + q₁²); the angle includes full turns."""
     sine, cosine = p1 * q0 - q1 * p0, q0 * q1 + p0 * p1
     change = atan2(sine, cosine)
     large = fabs(sine) > 1e-9 * fabs(cosine)
@@ -34,12 +34,12 @@ def angle_slopes(p0: Any, q0: Any, p1: Any, q1: Any, gap0: Any) -> Slopes:
 
 
 def rotation_slopes(p0: Any, p1: Any, ratio0: Any, ratio1: Any, slope: Any, slope1: Any) -> Slopes:
-    """Of κp with κ = ϑ/sin ϑ: Δ(κp) = κ̄ Δp + p̄ Δκ,  Δκ = −½ κ[x₀, x₁] Δq,  x = 1 − cos ϑ = (3 − q)/2."""
+    """The slopes of κp, κ = ϑ/sin ϑ: Δ(κp) = κ̄ Δp + p̄ Δκ,  Δκ = −½ κ[x₀, x₁] Δq,  x = 1 − cos ϑ = (3 − q)/2."""
     return 0.5 * (ratio0 + ratio1), -0.25 * (p0 + p1) * slope, ratio1, -0.5 * p1 * slope1, ratio1 * p1
 
 
 def near_ratio(x: Any) -> Any:
-    """κ = ϑ/sin ϑ of x = 1 − cos ϑ by its series, 1 + x/3 + 2x²/15 + …"""
+    """κ = ϑ/sin ϑ at x = 1 − cos ϑ by its series 1 + x/3 + 2x²/15 + …, for x below SERIES."""
     term, total = 1.0, 1.0
     for n in range(1, TERMS):
         term = term * (x * n / (2.0 * n + 1.0))
@@ -48,13 +48,13 @@ def near_ratio(x: Any) -> Any:
 
 
 def far_ratio(x: Any) -> Any:
-    """The same where the turn is not small."""
+    """κ = ϑ/sin ϑ at x = 1 − cos ϑ in closed form, for x above SERIES."""
     turn = acos(where(x < 2.0, 1.0 - x, -1.0))
     return turn / sin(turn)
 
 
 def near_slope(x: Any, y: Any) -> Any:
-    """κ[x, y] = (κ(y) − κ(x))/(y − x) by the series; the derivative where x = y."""
+    """The divided difference κ[x, y] = (κ(y) − κ(x))/(y − x) by the series, for x and y below SERIES; κ'(x) where x = y."""
     factor, power, homogeneous, total = 1.0, 1.0, 1.0, 0.0
     for n in range(1, TERMS):
         factor = factor * (n / (2.0 * n + 1.0))
@@ -65,7 +65,7 @@ def near_slope(x: Any, y: Any) -> Any:
 
 
 def far_slope(x: Any, y: Any) -> Any:
-    """The same where both turns are large, without loss of digits where they are close."""
+    """The divided difference κ[x, y] in closed form, for x and y above SERIES; accurate for close angles."""
     a, b = acos(where(x < 2.0, 1.0 - x, -1.0)), acos(where(y < 2.0, 1.0 - y, -1.0))
     mean, half = 0.5 * (a + b), 0.5 * (b - a)
     distinct = fabs(half) > 1e-9
@@ -74,7 +74,7 @@ def far_slope(x: Any, y: Any) -> Any:
 
 
 def polynomial(c: Any, first: int, count: int, x: Any) -> tuple[Any, Any, Any]:
-    """Value, slope and integral from 0 of Σ c_j xʲ, with its coefficients at c[at], …"""
+    """Value, slope and integral from 0 to x of Σ c_j xʲ, with `count` coefficients from c[first] on."""
     value, slope, area = 0.0, 0.0, 0.0
     for j in range(count - 1, -1, -1):
         slope = slope * x + value
@@ -84,7 +84,7 @@ def polynomial(c: Any, first: int, count: int, x: Any) -> tuple[Any, Any, Any]:
 
 
 def polynomial_mean(c: Any, first: int, count: int, a: Any, b: Any) -> Any:
-    """The mean of the same between a and b, without their difference: Σ c_j/(j + 1) Σ_i aⁱ bʲ⁻ⁱ."""
+    """The mean of Σ c_j xʲ from a to b, without dividing by b − a: Σ c_j/(j + 1) Σ_i aⁱ bʲ⁻ⁱ."""
     total, power, homogeneous = c[first], 1.0, 1.0
     for j in range(1, count):
         power = power * b
@@ -94,5 +94,5 @@ def polynomial_mean(c: Any, first: int, count: int, a: Any, b: Any) -> Any:
 
 
 def linear_effort(stiffness: Any, rest: Any, damping: Any, gap0: Any, gap1: Any, rate: Any, h: Any) -> tuple[Any, Any]:
-    """The effort of a linear spring and damper over a step, exact in energy, and its derivative by the gap at the end, times h."""
+    """The effort of a linear spring and damper over a step h, exact in energy, and h times its derivative by the gap at the end."""
     return stiffness * (0.5 * (gap0 + gap1) - rest) + damping * rate, 0.5 * h * stiffness + damping

@@ -1,4 +1,4 @@
-"""Boundaries of bodies on meshes, tied to each other, to ports of other bodies and to the ground."""
+"""Ties of boundaries of bodies on meshes to each other, to ports of other bodies and to the ground."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ OTHER_NAMES = {"w": "u_z"}
 
 @dataclass(frozen=True)
 class Tie(NamedRecipe):
-    """A boundary of a body on a mesh moves as another one, as a port of a body, or not at all ("ground").
+    """Ties a boundary of a body on a mesh to another boundary, to a port of a body, or to the "ground", for small motions.
 
-    v = v_P + ω × (x − x_P) on the boundary, in every motion it has or in those named by `of`: "u_x", "u_y", "w" (or "u_z"),
-    "theta_x"… The multipliers act on the second and back on the first. Axes of the two are parallel, and the port (or the other
-    boundary) lies at the centre of the boundary.
+    v = v_P + ω × (x − x_P) on the boundary, in all its motions or in those named by `of`: "u_x", "u_y", "w" (or "u_z"), "theta_x" …
+    The multipliers act on the second end, their reactions on the first. The axes of the two are parallel, and the port (or the
+    other boundary) lies at the centre of the boundary.
 
-    With `stiffness` or `damping` it gives way: six numbers, along and about the axes (N/m, N m/rad; N s/m, N m s/rad), between
-    ports as a bushing has them, on a boundary the total, spread evenly over it. Motions with neither are free.
+    With `stiffness` or `damping` the tie is elastic or damped: six numbers, along and about the axes (N/m, N m/rad; N s/m,
+    N m s/rad), between ports as in a bushing, on a boundary the total, distributed evenly. Motions with neither are free.
     """
 
     first: str
@@ -61,12 +61,12 @@ class Tie(NamedRecipe):
 
     @property
     def soft(self) -> bool:
-        """Whether it gives way."""
+        """Whether the tie is elastic or damped."""
         return self.stiffness is not None or self.damping is not None
 
     @property
     def motions(self) -> tuple[int, ...]:
-        """Numbers of the motions to tie, of (u_x u_y u_z θ_x θ_y θ_z)."""
+        """Indices of the tied motions in (u_x, u_y, u_z, θ_x, θ_y, θ_z)."""
         if self.soft:
             acting = [
                 np.asarray(values, dtype=float) for values in (self.stiffness, self.damping) if values is not None

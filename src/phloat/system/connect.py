@@ -1,4 +1,4 @@
-"""What makes systems of parts: `connect` joins bodies, `lock` and `drive` close free axes, `wire` joins linear systems."""
+"""Building systems: `connect` joins bodies, `lock` and `drive` close free axes, `wire` joins linear systems."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ from phloat.system.system import System
 
 @dataclass(frozen=True)
 class Wire:
-    """A port of a controller to a port of the plant: u_plant = −gain y_controller, u_controller = gain y_plant.
+    """A wire from a port of a controller to a port of the plant: u_plant = −gain y_controller, u_controller = gain y_plant.
 
-    Each takes the other's output, so what one gives the other receives: a gyrator.
+    It is a gyrator: the power that leaves one system enters the other.
     """
 
     controller: str
@@ -164,7 +164,7 @@ def connect(
 
 
 def _advice(value: object, default: str) -> str:
-    """What to do with a value that `connect` does not take."""
+    """The advice of the error message for a value that `connect` does not accept."""
     if isinstance(value, Continuum) and value.frame is not None:
         return f"{REDUCE}, or leave frame= out and use tie(bodies, ties) for small motions"
     return INSTEAD.get(type(value), default)
@@ -233,6 +233,7 @@ def drive(system: System, *names: str) -> System:
 
 
 def _close_free_axes(system: System, names: Sequence[str], *, driving: bool) -> System:
+    """The system in which the free axes of these joints are driven or locked."""
     joints = dict(system.joints)
     for name in names:
         c = system.joint(name)
@@ -245,6 +246,7 @@ def _close_free_axes(system: System, names: Sequence[str], *, driving: bool) -> 
 
 
 def _body_for_plane(name: str, body: Body, plane: str | None) -> Body:
+    """The body restricted to the plane, or the body itself in space. Raises InputError if it cannot move in space."""
     if plane:
         return body.in_plane()
     if body.needs:
@@ -255,6 +257,7 @@ def _body_for_plane(name: str, body: Body, plane: str | None) -> Body:
 
 
 def _require_distinct_names(system: System) -> None:
+    """Raises InputError if a joint or force element has the name of a port of a body."""
     for name in (*system.joints, *system.elements, *system.actuators):
         body, _, port = name.rpartition(".")
         if name in system.ports.also or (body in system.bodies and port in system.bodies[body].ports):
@@ -262,6 +265,7 @@ def _require_distinct_names(system: System) -> None:
 
 
 def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connection | Element]) -> None:
+    """Warns of bodies at which no joint and no force element ends."""
     jointed = {end.body for c in joints for end in (c.first, c.second)}
     loose = [name for name in bodies if name not in jointed]
     if joints and loose:
@@ -270,6 +274,7 @@ def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connectio
 
 
 def _warn_of_thick_beams(parts: Mapping[str, object], plane: str | None) -> None:
+    """Warns of beams without shear flexibility that are so thick that shear would matter."""
     shares = []
     for name, part in parts.items():
         body = part.piece(0) if isinstance(part, Assembly) else part

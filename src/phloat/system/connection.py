@@ -1,4 +1,4 @@
-"""Joints, force elements and forces as parts of a system: resolved from recipes to ports, rows and laws of its bodies."""
+"""Joints, force elements and actuators of a system, resolved from their recipes to ports of its bodies, rows and laws."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from phloat.system.state import Pose, State, computed_once, port_aliases
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """One side of a joint: a port of a body, or a place of the ground, with the joint triad in its frame."""
+    """One end of a joint: a port of a body, or a point of the ground, with the joint triad in the frame of the port."""
 
     body: str  # "" is the ground
     port: str
     triad: np.ndarray
-    at: np.ndarray
-    turned: float = 0.0  # in a plane: its rotation beside the other end at angle zero, with whole turns
+    at: np.ndarray  # the point, if it is on the ground
+    turned: float = 0.0  # in a plane: rotation relative to the other end at joint angle zero, with full turns
 
 
 @dataclass(frozen=True, eq=False)
 class Connection:
-    """A joint of a system: its two ends, the rows it closes, those it drives, and the motion it leaves open."""
+    """A joint of a system: its two ends, and its closed, driven, free and locked rows."""
 
     name: str
     joint: Joint
@@ -50,12 +50,12 @@ class Connection:
 
     @property
     def coordinates(self) -> tuple[Row, ...]:
-        """The angle or slide of this joint, free or not."""
+        """The rows that are joint coordinates (angles and slides), whether free, locked or driven."""
         return tuple(row for row in self.free + self.locked + self.driven if row.coordinate)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Everything that the multipliers of this joint hold."""
+        """The rows that have a multiplier: closed, locked and driven ones, in this order."""
         return self.closed + self.locked + self.driven
 
     @property
@@ -64,7 +64,7 @@ class Connection:
 
 
 def port_state(end: End, state: State) -> PortState:
-    """One side of a joint at a state, with the columns of the velocities that its body has."""
+    """The port of an end at a state, with the columns of the velocities that its body has."""
     return computed_once(state, end, lambda: _port_state(end, state))
 
 
@@ -82,7 +82,7 @@ def _port_state(end: End, state: State) -> PortState:
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """A spring, damper or bushing of a system: scalar rows between two ends, and a law for each."""
+    """A force element (spring, damper, bushing …) of a system: scalar rows between two ends, and a law for each row."""
 
     name: str
     recipe: Passive
@@ -95,7 +95,7 @@ class Element:
 
 @dataclass(frozen=True, eq=False)
 class Actuator:
-    """One scalar input that pushes ("force") or turns ("torque") a body: Σ weight · direction at (virtual) ports of it.
+    """One scalar input, a force or a torque (`kind`) on a body: Σ weight · direction, summed over `ports` of the body.
 
     `direction` is a unit vector in `axes`: "inertial", or "body", the axes of the section at each port.
     """
@@ -109,7 +109,7 @@ class Actuator:
     ports: tuple[tuple[float, Port], ...]
 
     def effort(self, body: Body, pose: Pose) -> np.ndarray:
-        """On the velocities (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
+        """Generalised force (6 + n,) on (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
         out = np.zeros(6 + body.coordinates)
         for weight, port in self.ports:
             twist = port.twist(pose.eta)
@@ -128,7 +128,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 def nested_part(prefix: str, part: AnyPart) -> AnyPart:
-    """The joint, force element or actuator in a system of which its own is the part `prefix`."""
+    """The same part in a larger system, in which its system has the name `prefix`: names become "prefix.name"."""
     if not prefix:
         return part
     name = f"{prefix}.{part.name}"
@@ -141,7 +141,7 @@ def nested_part(prefix: str, part: AnyPart) -> AnyPart:
 
 
 def body_name(name: object) -> str:
-    """`name`; raises InputError if ports "body.port" could not be written with it."""
+    """Returns `name`. Raises InputError if it cannot be the name of a body, as in "body.port"."""
     if not isinstance(name, str) or not name or "." in name or name == GROUND:
         raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
     return name
@@ -150,7 +150,10 @@ def body_name(name: object) -> str:
 def require_recipes(
     label: str, recipes: object, classes: Any, taken: Iterable[str], advice: Callable[[object], str]
 ) -> Any:
-    """A list of joints, each of these kinds and with a name of its own; `instead` says what to do with other things."""
+    """Returns the list of recipes. Raises InputError if one is not of these classes, JointError if a label is used twice.
+
+    `advice(recipe)` is the end of the message for a recipe of another class.
+    """
     if not isinstance(recipes, Sequence) or isinstance(recipes, str):
         raise InputError(f"{label} is {type(recipes).__name__}; it must be a list of joints")
     names = set(taken)
@@ -172,7 +175,7 @@ FOLLOWING = 3
 def resolve_part(
     recipe: Joint | Passive | Acting, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Part:
-    """What is written in a list of joints, at ports of these bodies and on free axes of these joints."""
+    """The connection, element or actuator of a recipe, at ports of these bodies and on free axes of these joints."""
     if isinstance(recipe, Joint):
         return connection_of(recipe, bodies, plane)
     if isinstance(recipe, Acting):
@@ -181,7 +184,7 @@ def resolve_part(
 
 
 def connection_of(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
-    """A joint between ports of these bodies, with the rows that make sense for them."""
+    """The connection of a joint, without rows that are trivial in a plane. Raises JointError if its bodies do not allow it."""
     first, second = ends_of(joint, bodies)
     closed, driven, free = joint.closed, joint.driven, joint.free
     if plane:
@@ -201,7 +204,7 @@ def connection_of(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -
 def element_of(
     recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Element:
-    """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
+    """The force element between ports of these bodies, or on a free axis of one of these joints."""
     if isinstance(recipe, OnJoint):
         c, row = _joint_axis(recipe, joints)
         return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
@@ -222,7 +225,7 @@ def piece_welds(name: str, pieces: Mapping[str, Body], plane: str | None) -> lis
 
 
 def ends_of(recipe: Between, bodies: Mapping[str, Body]) -> tuple[End, End]:
-    """Where something between two ports takes hold; ground is what motion is seen from, so it comes first."""
+    """The two ends of a joint or element. The ground is always first: motion is that of the second end relative to the first."""
     U_1, U_2 = recipe.triads()
     first, second = _end(recipe, recipe.first, U_1, bodies), _end(recipe, recipe.second, U_2, bodies)
     second = replace(second, turned=float(_zero_rotation(recipe)[2]))
@@ -241,7 +244,7 @@ def _end(recipe: Between, name: str, triad: np.ndarray, bodies: Mapping[str, Bod
 
 
 def port_of(recipe: object, name: str, bodies: Mapping[str, Body], extra_names: Sequence[str] = ()) -> tuple[str, str]:
-    """Body and port of "body.port"; raises PortError if it is not there."""
+    """The body and the port of a name "body.port". Raises PortError if there is no such port; `extra_names` are listed as well."""
     body, _, port = name.rpartition(".")
     if body not in bodies:
         aliases = port_aliases(bodies)
@@ -256,7 +259,7 @@ def port_of(recipe: object, name: str, bodies: Mapping[str, Body], extra_names: 
 
 
 def _joint_axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
-    """The joint and the row of its free axis that a spring or damper acts on."""
+    """The joint and the row of the free axis that a law on a joint acts on. Raises PortError or JointError if there is none."""
     kind = type(recipe).__name__
     if recipe.joint not in joints:
         raise PortError(f"{kind}: {unknown('joint', recipe.joint, joints)}")
@@ -276,13 +279,14 @@ def _joint_axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Conn
 
 
 def _planar_rows(recipe: Between, rows: tuple[Row, ...], first: End, second: End) -> tuple[Row, ...]:
-    """The rows that say anything in the plane xy."""
+    """The rows that are not trivial in the plane xy. Raises JointError if the zero rotation is not about z."""
     if np.any(np.asarray(vector := _zero_rotation(recipe))[:2]):
         raise JointError(f"{recipe.label} is turned by {_vector_text(vector)}; in the plane xy only about z")
     return tuple(row for row in rows if planar_row(row, first.triad, second.triad) is not None)
 
 
 def _zero_rotation(recipe: Between) -> Sequence[float]:
+    """The rotation vector (rad) from the first frame to the second at joint coordinate zero; zero for force elements."""
     vector: Sequence[float] = getattr(recipe, "turned", (0.0, 0.0, 0.0))
     return vector
 
@@ -300,11 +304,13 @@ def _vector_text(vector: Sequence[float] | np.ndarray) -> str:
 
 
 def _point_masses(first: End, second: End, bodies: Mapping[str, Body]) -> list[str]:
+    """The names of the bodies at these ends that have no orientation."""
     return [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
 
 
 def _suits_point_mass(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
-    """Whether a row needs no orientation but that of a ground or turning first body."""
+    """Whether a row is defined without the orientation of a point mass: a length along directions of the ground or of a rotating
+    first body."""
     turns = not first.body or bodies[first.body].rotates
     of_first, of_second = (any(low <= a < low + 3 for a in row.vectors) for low in (FIRST, SECOND))
     return row.is_length and not of_second and (turns or not of_first)
@@ -314,11 +320,11 @@ def _orientation_message(recipe: Between, mass: str, cure: str) -> str:
     return f"{type(recipe).__name__} {recipe.label!r} needs an orientation, and {mass!r} is a point mass; {cure}"
 
 
-# --- what pushes -----------------------------------------------------------------------------------------------------
+# --- actuators -------------------------------------------------------------------------------------------------------
 
 
 def actuator_of(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
-    """A force, torque or distributed load on one of these bodies."""
+    """The actuator of a force, torque or distributed load on one of these bodies."""
     ports: tuple[tuple[float, Port], ...]
     if isinstance(recipe, Load):
         if recipe.body not in bodies:
@@ -338,9 +344,10 @@ def actuator_of(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -
 
 
 def _load_ports(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
-    """∫ f δx ds as a sum of w δx_w: w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w, for the parts of f that push and that pull.
+    """A distributed load as weighted ports: ∫ f δx ds = Σ w δx_w with w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w.
 
-    A load in axes of the sections is the sum over quadrature points: each has its own direction.
+    The positive and the negative part of f give one port each. A load in axes of the sections has a port at each quadrature point,
+    since its direction differs there.
     """
     shape, stations, follows = body.shape, body.shape.places(), load.axes == "body"
     if body.coordinates == 0 or stations.ndim != 1 or len(stations) < 3 or stations[0] != 0.0 or stations[-1] != 1.0:
@@ -352,7 +359,7 @@ def _load_ports(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
     force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
     points, Phi = shape.points(s), shape.displacement(s)
     out = []
-    if follows:  # each point has a direction of its own
+    if follows:
         Psi = shape.rotation(s)
         for k in np.flatnonzero(force):
             Phi_k, Psi_k = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))

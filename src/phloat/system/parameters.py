@@ -1,10 +1,10 @@
 """Numbers of a system by name, and the same system with other numbers.
 
     parameters(system)                              {"rod.material.E": 2e11, "rod.length": 0.3, "slider.mass": 0.033, …}
-    with_parameters(system, {"rod.material.E": 1.9e11})     made again where that number matters, the rest is shared
+    with_parameters(system, {"rod.material.E": 1.9e11})     parts that depend on it are constructed again, others are shared
 
-Names are those of the arguments that recipes, joints and force elements were written with. What is made again goes the way it
-went: same elements, same reduction, same plane, same locks and drives.
+Names are those of the arguments of recipes, joints and force elements. Parts are constructed again by the same steps: elements,
+reduction, plane, locks and drives stay the same.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from phloat.system.system import System
 
 Names = str | tuple[str, ...]
 Makers = Mapping[Body, Maker | None]
-Change = tuple[Any, str]  # a new recipe, and which numbers are new in it
+Change = tuple[Any, str]  # a new recipe, and the numbers that differ, as text for messages
 
 
 @dataclass(frozen=True, eq=False)
 class Owner:
-    """Something of a system that has numbers: a recipe of bodies, a joint, an element, an actuator, or gravity."""
+    """A part of a system with parameters: a recipe of bodies, a joint, an element, an actuator, or gravity."""
 
     kind: str
     name: str
     recipe: Any
-    members: tuple[str, ...]  # what was made from it, by name
+    members: tuple[str, ...]  # names of the bodies or parts that were constructed from it
 
     @property
     def value(self) -> Any:
-        """What holds its numbers: of a split beam, the beam."""
+        """The recipe with the numbers: of a split beam, the beam."""
         return self.recipe.beam if isinstance(self.recipe, Split) else self.recipe
 
     def with_value(self, value: Any) -> Any:
-        """The recipe with another value of its numbers."""
+        """The recipe with `value` in place of `self.value`."""
         return replace(self.recipe, beam=value) if isinstance(self.recipe, Split) else value
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a parameter stands: in which owner, and at which path inside."""
+    """A parameter: its owner, its path in the owner's value, and its number."""
 
     owner: Owner
     path: tuple[Any, ...]
@@ -61,13 +61,13 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class ParameterTable:
-    """All parameters of a system, and the functions, whose numbers nobody sees."""
+    """All parameters of a system by name, and the names of functions, whose numbers are not accessible."""
 
     places: Mapping[str, Place]
     functions: tuple[str, ...]
 
     def named(self, names: object) -> list[str]:
-        """The parameters that a name, a pattern with * and ?, or a tuple of them means."""
+        """The parameters of a name, a pattern with * and ?, or a tuple of these. Raises InputError if there is none."""
         if isinstance(names, tuple):
             return [name for entry in names for name in self.named(entry)]
         if isinstance(names, str) and names in self.places:
@@ -81,7 +81,7 @@ class ParameterTable:
         return matches
 
     def resolve(self, requested: Iterable[object]) -> dict[str, Any]:
-        """For every parameter that is named, by which name or pattern."""
+        """{parameter: the name or pattern that selects it}. Raises InputError if a parameter is selected twice."""
         out: dict[str, Any] = {}
         for names in requested:
             for name in self.named(names):
@@ -94,7 +94,7 @@ class ParameterTable:
 
 
 def parameters(system: System) -> dict[str, float]:
-    """Every number of a system by name: of bodies, then of joints, springs, forces, and gravity.
+    """All parameters of a system by name: of bodies, then of joints, springs, forces, and gravity.
 
     Parameters
     ----------
@@ -122,16 +122,16 @@ def parameters(system: System) -> dict[str, float]:
 def with_parameters(system: System, values: Mapping[Any, float]) -> System:
     """The same system with other numbers.
 
-    Elements, reduction, plane, locks and drives stay; modes are found again and keep their signs, so that a state of the old
-    system means the same in the new one. A basis that a body was reduced with stays as it is.
+    Elements, reduction, plane, locks and drives stay the same. Modes are computed again and keep their signs, so that a state of
+    the old system has the same meaning in the new one. A basis that a body was reduced with does not change.
 
     Parameters
     ----------
     system : System
-        The mechanism, which is left as it is.
+        The mechanism, which is not changed.
     values : mapping of str, or tuple of str, to float
-        {name: value} in SI units with names as in `parameters`, patterns ("*.material.E"), or tuples of names, which all get the
-        same value.
+        {name: value} in SI units with names as in `parameters`, patterns ("*.material.E"), or tuples of names that get the same
+        value.
 
     Returns
     -------
@@ -156,12 +156,12 @@ def with_parameters(system: System, values: Mapping[Any, float]) -> System:
 
 
 def number(name: str, value: object) -> float:
-    """The value of a parameter, or a sentence."""
+    """The value of a parameter as float. Raises InputError if it is not a finite number."""
     return float(finite(f"parameter {name!r}", value, ()))
 
 
 def fast_makers(system: System, table: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
-    """What makes the bodies that change with these parameters without assembling them again; None where that cannot be."""
+    """For each body that changes with these parameters, the maker that constructs it without assembly; None where there is none."""
     changing: dict[Body, set[str]] = {}
     for name in names:
         owner = table.places[name].owner
@@ -171,7 +171,7 @@ def fast_makers(system: System, table: ParameterTable, names: Iterable[str]) -> 
 
 
 def _remake_body(old: Body, recipe: Any, shared: dict[tuple[Any, ...], Any], maker: Maker | None) -> Body:
-    """The body from another recipe, made as the old one was; `known` keeps what several bodies share."""
+    """The body from another recipe by the construction steps of the old one; `shared` caches what several bodies share."""
     key = (id(old), id(recipe))
     if key not in shared:
         new = maker(recipe) if maker is not None else None
@@ -186,13 +186,13 @@ def _remake_body(old: Body, recipe: Any, shared: dict[tuple[Any, ...], Any], mak
 def with_parameter_values(
     system: System, table: ParameterTable, values: Mapping[str, float], makers: Makers = MappingProxyType({})
 ) -> System:
-    """The system with other numbers, by their full names in its table; `makers` are those of `fast_makers`."""
+    """The system with other numbers, by their full names in the table; `makers` are those of `fast_makers`."""
     by_owner: dict[Owner, list[str]] = {}
     for name, value in values.items():
         if value != table.places[name].value:
             by_owner.setdefault(table.places[name].owner, []).append(name)
     fresh: dict[str, dict[str, Change]] = {}
-    recipes: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe make one recipe
+    recipes: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe share the new recipe
     for owner, names in by_owner.items():
         changes = {table.places[name].path: values[name] for name in names}
         summary = ", ".join(f"{name} = {values[name]:g}" for name in names)
@@ -205,7 +205,7 @@ def with_parameter_values(
 
 
 def _remake_system(system: System, fresh: Mapping[str, Mapping[str, Change]], makers: Makers) -> System:
-    """The system with new recipes in place of some old ones; what does not depend on them is shared."""
+    """The system with new recipes {kind: {name: change}}; parts that do not depend on them are shared."""
     unchanged: Mapping[str, Change] = {}
     bodies, joints = dict(system.bodies), dict(system.joints)
     elements, actuators = dict(system.elements), dict(system.actuators)
@@ -235,7 +235,7 @@ def _remake_system(system: System, fresh: Mapping[str, Mapping[str, Change]], ma
 
 @contextmanager
 def _error_context(changes: str) -> Iterator[None]:
-    """What a recipe says of a new number, with the name of the parameter before it."""
+    """Puts the changed parameters before the message of an InputError or AccuracyError of the block."""
     try:
         yield
     except (InputError, AccuracyError) as error:
@@ -248,7 +248,7 @@ def _error_context(changes: str) -> Iterator[None]:
 
 
 def parameter_table(system: System) -> ParameterTable:
-    """Where every parameter of a system stands."""
+    """The table of all parameters of a system."""
     if not isinstance(system, System):
         raise InputError(
             f"{type(system).__name__} is no System; connect(…) makes one, and parameters are those of systems"
@@ -264,7 +264,7 @@ def parameter_table(system: System) -> ParameterTable:
 
 
 def _name(owner: Owner, name: str, places: Mapping[str, Place]) -> str:
-    """Its full name; a spring that is called as a body is takes its kind along."""
+    """The full name of a parameter; the kind of its owner comes first if the name is taken, as by a spring named like a body."""
     full = f"{owner.name}.{name}" if owner.name else name
     return full if full not in places else f"{owner.kind} {full}"
 
@@ -287,7 +287,7 @@ def _owners(system: System) -> Iterator[Owner]:
     yield Owner("gravity", "", {"gravity": gravity}, ("gravity",))
 
 
-# --- parts made again from other recipes -----------------------------------------------------------------------------
+# --- parts from other recipes ----------------------------------------------------------------------------------------
 
 
 T = TypeVar("T")
@@ -296,7 +296,7 @@ T = TypeVar("T")
 def _remake_part(
     old: Part, recipe: Any, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Part:
-    """The part from another recipe, or of bodies and joints made again; free axes are locked or driven as they were."""
+    """The part from this recipe and these bodies and joints; free axes are locked or driven as in the old part."""
     prefix = old.name.removesuffix(recipe.label).removesuffix(".")  # the systems that it is nested in
     new = resolve_part(recipe, _nested(prefix, bodies), _nested(prefix, joints), plane)
     if isinstance(recipe, OnJoint):  # its joint has its full name already
@@ -310,6 +310,6 @@ def _remake_part(
 
 
 def _nested(prefix: str, parts: Mapping[str, T]) -> dict[str, T]:
-    """What stands in a nested system, by the names it has there."""
+    """The parts of a nested system, by their names without the prefix."""
     start = f"{prefix}." if prefix else ""
     return {name.removeprefix(start): part for name, part in parts.items() if name.startswith(start)}

@@ -1,4 +1,4 @@
-"""What a system is connected from: recipes of its bodies with the way they went, joints, forces; and back."""
+"""The parts of a system: its bodies as recipes with construction steps, joints and forces. Systems from parts, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Part: TypeAlias = "Construction | Parts"
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Bodies as they were made (or parts of systems inside), what joins them and acts on them, and joints locked and driven."""
+    """Bodies as constructions (or parts of nested systems), the joints and forces between them, and locked and driven joints."""
 
     bodies: Mapping[str, Part]
     joints: tuple[Any, ...] = ()
@@ -33,12 +33,12 @@ class Parts:
     driven: tuple[str, ...] = ()
 
     def body(self, name: str) -> Any:
-        """The body, pieces of a beam, or system of that name."""
+        """The body, split beam or nested system of that name, constructed."""
         part = self.bodies[name]
         return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.repeat(part.recipe)
 
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
-        """The system; `bodies` are those made already."""
+        """The connected system; `bodies` are constructed bodies by name, if they exist. Raises InputError if parts do not fit."""
         built = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
         if any(isinstance(body, Continuum) for body in built.values()) or any(isinstance(j, Tie) for j in self.joints):
             for option in ("gravity", "plane", "locked", "driven"):
@@ -52,7 +52,7 @@ class Parts:
 
 
 def parts(system: System) -> Parts:
-    """What this system can be connected from again, or a sentence where a body does not know how it was made."""
+    """The parts from which a system can be connected again. Raises InputError if a body has no record of its construction."""
     if not isinstance(system, System):
         raise InputError(
             f"{type(system).__name__} is no System; connect(…) makes one, and a linear system does not know what it was made of"
@@ -69,7 +69,7 @@ def parts(system: System) -> Parts:
 
 
 def _nested_parts(system: System, prefix: str) -> Parts:
-    """The parts whose names begin so, without that beginning."""
+    """The parts of the nested system whose names begin with `prefix`, by names without it."""
     bodies: dict[str, Part] = {}
     for name, body in system.bodies.items():
         if not name.startswith(prefix):

@@ -1,4 +1,4 @@
-"""Whether the points that joints and forces take hold of carry what these put on them."""
+"""Checks that ports which are points of plates, sheets and solids can carry the forces and moments of joints and actuators."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row, row_rates
 from phloat.system.connection import Actuator, Connection, Element, End, Part
 
-GROWTH = 0.02  # of the compliance of a port: what halving the cells may change without a warning
+GROWTH = 0.02  # of the compliance of a port: growth by halving the cells from which on a warning is given
 NONE = 1e-9  # of unit directions
 AXES = np.array(["x", "y", "z"])
 
 
 def check_ports(part: Part, bodies: Mapping[str, Body], rows: Sequence[Row] | None = None) -> None:
-    """Raises where a joint, element or force puts a moment on a point that does not carry it, warns where compliance grows with
-    the mesh. Of joints the rows they close unless `rows` are given; directions in inertial axes are those of a body not turned."""
+    """Raises JointError if a joint, element or force puts a moment on a point that does not carry it, and warns if the compliance
+    grows as the mesh is refined. `rows` are by default those that a joint closes; bodies are taken parallel to inertial axes."""
     if isinstance(part, Actuator):
         if part.recipe.kind != "load":
             span = part.direction[None] if part.kind == "torque" or part.axes == "body" else np.eye(3)
@@ -45,7 +45,7 @@ def check_ports(part: Part, bodies: Mapping[str, Body], rows: Sequence[Row] | No
 
 
 def check_port(label: str, port: str, body: Body | Continuum, wrench: np.ndarray) -> None:
-    """`wrench` (any × 6) are forces and moments, body axes, that something puts on the port "body.port"."""
+    """The check of one port "body.port"; `wrench` (any × 6) are forces and moments on it, in body axes."""
     name = port.rpartition(".")[2]
     point = point_port(body, name)
     if point is None:
@@ -88,7 +88,7 @@ def _cure(name: str, point: PointPort) -> str:
 
 
 def _wrenches(ends: tuple[End, End], rows: Sequence[Row], part: Connection | Element) -> tuple[np.ndarray, np.ndarray]:
-    """What unit multipliers of the rows put on the two ports, (f, m) in body axes, the joint closed but for what it slides by."""
+    """The wrenches (f, m), body axes, of unit multipliers of the rows on the two ports; the joint is closed with slides at 1 m."""
     slides = [row.slide_axis for row in part.coordinates if row.slide_axis is not None]
     slid = np.eye(3)[slides].sum(axis=0)
     first, second = _aligned_port(ends[0], np.zeros(3)), _aligned_port(ends[1], slid)
@@ -99,21 +99,21 @@ def _wrenches(ends: tuple[End, End], rows: Sequence[Row], part: Connection | Ele
 
 
 def _aligned_port(end: End, c: np.ndarray) -> PortState:
-    """A port whose joint triad is that of the space, with its own translation and rotation in body axes as velocities."""
+    """A port at c whose joint triad is parallel to inertial axes, with its translation and rotation in body axes as velocities."""
     Phi, Psi = np.eye(3, 6), np.eye(3, 6, k=3)
     return PortState(c, end.triad.T, np.zeros(3), Phi, Psi, np.zeros(6), end.triad, 6 + np.arange(6))
 
 
 def _span(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal rows of the same span."""
+    """Orthonormal rows with the same span."""
     return la.orth(rows.T, rcond=NONE).T if len(rows) else np.zeros((0, 3))
 
 
-# --- what a point carries ---------------------------------------------------------------------------------------------
+# --- compliance of points ---------------------------------------------------------------------------------------------
 #
-# Forces and moments that a point of a plate, a sheet or a solid can carry, and how its compliance grows with the mesh.
+# Forces and moments that a point of a plate, a sheet or a solid can carry, and how its compliance grows as the mesh is refined.
 #
-# A concentrated force or moment moves its own point by an amount that may grow without bound as the cells are halved:
+# The displacement of a point under a concentrated force or moment may grow without bound as the cells are halved:
 #
 # | per halving | Kirchhoff plate | Mindlin plate | sheet | solid |
 # |---|---|---|---|---|
@@ -135,9 +135,9 @@ SOLID = 2.0  # growth of the compliance of a point of a solid, of 1 / (E size of
 
 @dataclass(frozen=True, eq=False)
 class PointPort:
-    """The compliance of a point: `force` and `moment` (3 × 3, body axes) are what its compliances gain when cells are halved.
+    """The compliance of a point: `force` and `moment` (3 × 3, body axes) are its increments per halving of the cells.
 
-    `not_carried` (3 × axes) are the axes of moments under which its rotation grows by a power of the mesh.
+    `not_carried` (3 × axes) are axes of moments under which the rotation grows like a power of the number of cells.
     """
 
     kind: str
@@ -148,7 +148,7 @@ class PointPort:
 
 
 def point_port(body: Body | Continuum, name: str) -> PointPort | None:
-    """The port of a body on a mesh if it is a point; None for all other ports."""
+    """The point port of this name of a body on a mesh; None for other ports."""
     recipe = body.recipe
     if not isinstance(recipe, (Plate, Sheet, Solid)) or name not in recipe.ports:
         return None

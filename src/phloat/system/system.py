@@ -31,12 +31,12 @@ class System:
 
     @cached_property
     def layout(self) -> Layout:
-        """Names of the state e."""
+        """The named blocks of the state e."""
         return state_layout(self.bodies)
 
     @cached_property
     def ports(self) -> Layout:
-        """Open ports: every body port (wrench in, twist out), the free axes of joints, the drives, the forces and torques."""
+        """The open ports: all ports of bodies (wrench in, twist out), free axes of joints, drives, forces and torques."""
         shapes: dict[str, tuple[int, ...]] = {}
         for name, body in self.bodies.items():
             shapes |= {f"{name}.{port}": (len(body.active),) for port in body.ports}
@@ -47,13 +47,13 @@ class System:
 
     @cached_property
     def multipliers(self) -> Layout:
-        """Names of λ: the rows of each joint."""
+        """The named blocks of λ: the rows of each joint."""
         sizes = {name: len(joint.rows) for name, joint in self.joints.items()}
         return Layout({name: (size,) for name, size in sizes.items() if size}, "joint")
 
     @cached_property
     def size(self) -> float:
-        """A length of the mechanism: the longest side of a body, or the largest distance on the ground; 1 where there is none."""
+        """A characteristic length (m): the longest side of a body or distance of joints on the ground; 1 if all are 0."""
         spans = [body.extent for body in self.bodies.values()]
         on_ground = [end.at for c in self.joints.values() for end in (c.first, c.second) if not end.body]
         spans += [float(np.linalg.norm(at - on_ground[0])) for at in on_ground]
@@ -61,7 +61,7 @@ class System:
 
     @cached_property
     def loose(self) -> LinearPHDAE:
-        """The bodies about rest, side by side, before any joint holds them; fields in body axes."""
+        """The linear system of all bodies at rest without any joint; its fields are in body axes."""
         return append_systems(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
 
     def joint(self, name: str) -> Connection:
@@ -84,7 +84,7 @@ class System:
 
 
 def fits(system: System, state: object) -> State:
-    """The state with the bodies of this system: a state belongs to every system of the same bodies."""
+    """Returns the state with the bodies of this system. Raises InputError unless it is a finite state of the same bodies."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
     if not isinstance(state, State):
@@ -126,7 +126,7 @@ def _tables(system: System) -> str:
 
 
 def ends_text(c: Connection | Element) -> str:
-    """The two ports of a joint or element."""
+    """The names of the two ports of a joint or element, for tables."""
     return f"{_end(c.first)} — {_end(c.second)}"
 
 

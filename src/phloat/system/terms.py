@@ -1,4 +1,4 @@
-"""The paper's matrices at any state, (12) for every body and (42) for the whole; energy, and the identities that connect them."""
+"""The matrices of the paper at a state, (12) for bodies and (42) for the system; energy, and identities between them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Terms:
     multipliers: Layout
 
     def structure(self) -> dict[str, float]:
-        """How far the matrices are from a port-Hamiltonian system, relatively."""
+        """Relative defects of the port-Hamiltonian structure by their description; zero up to round-off."""
         return {
             "J is not skew-symmetric": skew_defect(self.J),
             "E is not symmetric": symmetry_defect(self.E),
@@ -60,7 +60,7 @@ class Terms:
 def terms(system: System, state: State) -> Terms:
     """E, J, R, G, B, B_λ and z of a system at a state: E ė = (J − R) z + Gᵀλ + B u,  0 = −G z + B_λ u.
 
-    For looking, testing and linearising; motion never assembles them.
+    They serve analysis, tests and linearisation; `simulate` does not assemble them.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def terms(system: System, state: State) -> Terms:
     Terms
         Sparse matrices `E`, `J`, `R` (n, n), `G` (multipliers, n), `B` (n, inputs), `B_lam` (multipliers, inputs) and the vector
         `z` (n,), where n is the length of a state; `layout`, `multipliers` and `ports` name their rows and columns.
-        `structure()` tells how far they are from a port-Hamiltonian system.
+        `structure()` returns the defects of the port-Hamiltonian structure.
 
     Examples
     --------
@@ -111,9 +111,9 @@ def terms(system: System, state: State) -> Terms:
 def _body_terms(
     body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | None
 ) -> tuple[Matrix, Matrix, Matrix, np.ndarray]:
-    """E, J, R and z of one body by (12), gravity (Remark 1) and springs included: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
+    """E, J, R and z of one body by (12) with gravity (Remark 1) and springs; rows r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
 
-    `pull` is what springs add to ∂H/∂(r_P, R_v, η).
+    `pull` is the part of ∂H/∂(r_P, R_v, η) due to springs.
     """
     I, n = body.inertia, body.coordinates
     v_P, omega, rates = pose.v_P, pose.omega, pose.rates
@@ -157,7 +157,7 @@ def _body_terms(
 
 
 def _existing(body: Body, A: np.ndarray, size: int) -> Matrix:
-    """The columns of the rows that a body has; where it turns in a plane, the nine direction cosines become the one angle θ."""
+    """P, the columns of the quantities that a body has: all rows = P (rows of the body). In a plane θ replaces the nine cosines."""
     n = body.coordinates
     linear = np.array([i for i in body.active if i < 3], dtype=int)
     turning = np.array([i - 3 for i in body.active if i >= 3], dtype=int)
@@ -176,7 +176,7 @@ def _existing(body: Body, A: np.ndarray, size: int) -> Matrix:
 
 
 def energy(system: System, state: State) -> float:
-    """The energy of a system at a state, H = H_kin + H_def + H_pot (8), Remark 1, and what springs store.
+    """The energy of a system at a state, H = H_kin + H_def + H_pot (8), Remark 1, and the energy stored in springs.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def energy(system: System, state: State) -> float:
 
 
 def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, float, float]:
-    """Kinetic, deformation and potential energy of one body."""
+    """Kinetic, deformation and potential energy (J) of one body."""
     I = body.inertia
     moments = I.at(pose.eta)
     w = np.concatenate([pose.v_P, pose.omega, pose.rates])
@@ -216,7 +216,8 @@ def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, flo
 def effort_defect(system: System, state: State) -> float:
     """max |Eᵀz − ∇H| / max |∇H|, with ∇H by five-point differences of `energy`.
 
-    Their steps are exact for quartics, and a hundredth of them is taken where those miss: springs on bent sections store more.
+    The differences are exact for polynomials of degree four. Where they miss (springs on bent sections), steps of a hundredth are
+    tried as well.
     """
     matrices = terms(system, state)
     effort = matrices.E.T @ matrices.z
@@ -231,7 +232,7 @@ def effort_defect(system: System, state: State) -> float:
 
 
 def _slope(system: System, state: State, i: int, h: float) -> float:
-    """∂H/∂e_i by five points h apart."""
+    """∂H/∂e_i by five-point differences with step h."""
     values = []
     for step in (-2, -1, 1, 2):
         e = state.e.copy()
@@ -242,7 +243,7 @@ def _slope(system: System, state: State, i: int, h: float) -> float:
 
 @dataclass(frozen=True)
 class PowerBalance:
-    """Ḣ = yᵀu − zᵀR z at one state; `residual` is what is missing, `relative` that beside the largest power of a row or port."""
+    """Ḣ = yᵀu − zᵀR z at one state (W); `relative` is the residual divided by the largest power of a row or port."""
 
     stored: float
     supplied: float
@@ -254,8 +255,8 @@ class PowerBalance:
 def power_balance(system: System, state: State, u: Mapping[str, object] | None = None) -> PowerBalance:
     """The power balance for inputs u by port name: rates ė and multipliers from the equations, Ḣ = ∇H · ė.
 
-    Velocities must satisfy the joints (and drives); any multipliers then balance, so those of least size are taken. Round-off
-    is that of the largest ∂H/∂e_i ė_i, which in a violently stressed state can be 10⁷ times the powers that are compared.
+    Velocities must satisfy the joints and drives, else InputError is raised. Then any multipliers balance; those of least norm are
+    taken. Round-off scales with the largest ∂H/∂e_i ė_i, which in a highly stressed state can be 10⁷ times the compared powers.
     """
     matrices = terms(system, state)
     inputs = np.zeros(matrices.ports.size)
@@ -294,5 +295,5 @@ def _rates(E: np.ndarray, force: np.ndarray) -> np.ndarray:
 
 
 def structure_defects(matrices: Terms | LinearPHDAE) -> dict[str, float]:
-    """How far E, J, R are from a port-Hamiltonian system: relative numbers by what they say."""
+    """Relative defects of the port-Hamiltonian structure of E, J and R by their description; zero up to round-off."""
     return matrices.structure()

@@ -1,11 +1,11 @@
-"""Rows of ties: what a boundary does, tested with the traces of its own coordinates, against what it is tied to.
+"""Constraint rows of ties between boundaries and ports, in weak form.
 
     ∫ φ_i · (u_2 − u_1) = 0     for the traces φ_i of one side; on plates + h²/12 ∫ ϑ_i · (θ_2 − θ_1)
 
-Against a port u_2 = W (v_P, ω), the rigid motion of the boundary: the compact operator whose adjoint Wᵀ gives the total force and
-torque of the tractions. Between two boundaries, whose meshes need not match, the integrals go over the pieces that facets of the
-two share (a mortar), with the traces of the finer side. Where that is held at an end of the boundary, the traces of what is held
-there are added to those of their neighbours: tractions need not vanish at the end, and there are no more rows than motions.
+At a port u_2 = W (v_P, ω) is the rigid motion of the boundary; the adjoint Wᵀ gives the total force and torque of the tractions.
+Between two boundaries, whose meshes need not match, the integrals go over the intersections of their facets (a mortar method) with
+the traces φ_i of the finer side. Where coordinates of that side are supported at an end of the boundary, their traces are added to
+those of their neighbours: tractions need not vanish at the end, and there are no more rows than motions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ IN_RANGE = 1e-8  # of a rigid motion: how far the traces of a free boundary may 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """A boundary of a body on a mesh, and where its coordinates stand in the rows of the whole."""
+    """A boundary of a body on a mesh; `columns` are the indices of the body's velocities in the rows of the system."""
 
     body: Continuum
     boundary: str
@@ -55,7 +55,7 @@ class Edge:
         return self.cleaned(self.body.trace(self.boundary))
 
     def cleaned(self, trace: Trace) -> Trace:
-        """Without round-off: coordinates that do not reach the boundary must not be felt there."""
+        """The trace without round-off, so that coordinates that do not move the boundary are not coupled to it."""
         sizes = [largest(Phi) for Phi in self.body.samples.Phi]
         turn = trace.turn and _without_round_off(trace.turn, [max(sizes) / self.body.mesh.size] * 3)
         return trace._replace(u=_without_round_off(trace.u, sizes), turn=turn)
@@ -63,14 +63,17 @@ class Edge:
 
 @dataclass(frozen=True, eq=False)
 class Twist:
-    """A port: (v_P, ω) or v_P alone, as rows of the whole, zero for the ground; and where it is in the axes of its body."""
+    """A port: its twist (v_P, ω), or v_P alone, per row of the system, zero for the ground; `centre` is its point in body axes."""
 
     rows: Matrix
     centre: np.ndarray
 
 
 class Gap(NamedTuple):
-    """Gaps of the chosen motions at points, per rows of the whole, times the roots of weights; these weights, and h²/12."""
+    """Rates of the gaps of the chosen motions at points, per row of the system, times the roots of `weight`.
+
+    `gyration` is h²/12, the factor of squared rotations beside squared displacements.
+    """
 
     rows: Matrix
     weight: np.ndarray
@@ -79,7 +82,7 @@ class Gap(NamedTuple):
 
 
 def tied_rows(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> tuple[Matrix, np.ndarray]:
-    """Independent rows of two ends that move together; and the origin of the second body seen from the first."""
+    """Linearly independent rows of a rigid tie, and the origin of the second body relative to the first (3,)."""
     origin = first.centre - second.centre
     if isinstance(first, Edge) and isinstance(second, Edge):
         gap, V, free, origin = _boundary_gap(tie, first, second, size)
@@ -94,10 +97,10 @@ def tied_rows(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) ->
 
 
 def with_spring(system: LinearPHDAE, tie: Tie, first: Edge | Twist, second: Edge | Twist) -> LinearPHDAE:
-    """The system with a tie that gives way: C σ̇ = D v, and the force −Dᵀσ − Dᵀ(c/wA) D v on the motion.
+    """The system with an elastic or damped tie: C σ̇ = D v, and the force −Dᵀσ − Dᵀ(c/wA) D v on the motion.
 
-    D v are rates of gaps times weights w: 1 between ports, so that σ are forces; those of quadrature points on a boundary, so that
-    σ are forces per area (or length of an edge). Stiffnesses k of a boundary are totals, spread evenly: C = w A / k.
+    D v are rates of gaps times weights w. Between ports w = 1 and σ are forces; on a boundary w are quadrature weights and σ are
+    forces per area (per length of an edge). Stiffnesses k of a boundary are totals, distributed evenly: C = w A / k.
     """
     gap = _gap(tie, first, second, system.rows.size)
     rooted = np.concatenate([np.sqrt(_weight(gap, k)) for k in gap.chosen])  # as the rows are
@@ -122,7 +125,7 @@ def with_stresses(
     circulation: Matrix | None = None,
     followers: tuple[str, ...] = (),
 ) -> LinearPHDAE:
-    """The system with stresses C σ̇ = D v as a last block of rows; `circulation` are forces by σ on all rows besides −Dᵀσ."""
+    """The system with stresses C σ̇ = D v as last block of rows; `circulation` maps σ to further forces on all rows, beside −Dᵀσ."""
     if not len(C):
         return system
     rows = Layout({name: (len(C),)}, "row")
@@ -139,7 +142,7 @@ def with_stresses(
 
 
 def _gap(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> Gap:
-    """What opens between two ends, of either sign."""
+    """The gaps between two ends, of either sign. Raises JointError for tied rotations that a port does not have."""
     if isinstance(first, Edge) and isinstance(second, Edge):
         return _boundary_gap(tie, first, second, size)[0]
     if isinstance(first, Twist) and isinstance(second, Twist):
@@ -158,16 +161,17 @@ def _gap(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> Gap:
 
 
 def _require_orientation(tie: Tie, twist: Twist) -> Matrix:
+    """The six rows of a port. Raises JointError if it is a point mass."""
     if twist.rows.shape[0] < 6:
         raise JointError(f"{tie.label} needs an orientation at its port, and a point mass has none; use a RigidBody")
     return twist.rows
 
 
 def _boundary_port_rows(tie: Tie, edge: Edge, twist: Twist, size: int) -> Matrix:
-    """Rows of a boundary that moves with a port, per rows of the whole.
+    """Rows of a boundary that moves with a port, per row of the system.
 
-    Where the traces are independent, as on all conforming elements, the integrals say no more than that every coordinate which
-    reaches the boundary moves as (v_P, ω) has it, and this sparser form is taken: its multipliers are forces on coordinates.
+    Where the traces are independent, as on all conforming elements, the weak form is equivalent to prescribing every coordinate
+    that moves the boundary by (v_P, ω). This sparser form is then used; its multipliers are forces on coordinates.
     """
     trace, port_rows = edge.trace, _require_orientation(tie, twist)
     chosen = chosen_motions(tie, trace)
@@ -175,7 +179,7 @@ def _boundary_port_rows(tie: Tie, edge: Edge, twist: Twist, size: int) -> Matrix
     rigid = edge.body.rigid @ rigid_shift(centre(trace))
     rigid[:, ~W.any(axis=0)] = 0.0
     rigid[np.abs(rigid) < ROUND_OFF * np.abs(rigid).max(initial=0.0)] = 0.0
-    misfit = V @ rigid - W  # where the boundary is held, the port feels it
+    misfit = V @ rigid - W  # a supported boundary restrains the port
     misfit[:, np.linalg.norm(misfit, axis=0) <= IN_RANGE * np.linalg.norm(W)] = 0.0
     columns = np.unique(V.indices)
     gram = csr(V[:, columns].T @ V[:, columns])
@@ -187,7 +191,7 @@ def _boundary_port_rows(tie: Tie, edge: Edge, twist: Twist, size: int) -> Matrix
 
 
 def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:
-    """W: the motions of the points per (v, ω) at the centre of the boundary, weighted as `stacked_trace`."""
+    """W: the chosen motions of all points per (v, ω) at the centre of the boundary, weighted as in `stacked_trace`."""
     arm = trace.x - centre(trace)
     # otherwise round-off would couple a straight edge to rotations about itself
     arm[np.abs(arm) < ROUND_OFF * np.abs(arm).max(initial=0.0)] = 0.0
@@ -198,7 +202,7 @@ def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:
 
 
 def stacked_trace(trace: Trace, chosen: list[int]) -> Matrix:
-    """The chosen motions of all points, times the root of their weights, per coordinate of the body."""
+    """V: the chosen motions of all points, times the roots of their weights, per coordinate of the body."""
     return csr(sp.vstack([weighted(_motion(trace, k), np.sqrt(_weight(trace, k))) for k in chosen]))
 
 
@@ -208,7 +212,7 @@ def _without_round_off(rows: tuple[Matrix, Matrix, Matrix], sizes: list[float]) 
 
 
 def chosen_motions(tie: Tie, *traces: Trace) -> list[int]:
-    """Numbers of the motions to tie that all these boundaries have."""
+    """Indices of the motions that are tied and that all these boundaries have. Raises InputError if a named motion is missing."""
     possible = [k for k in range(6) if all(k < 3 or t.turn is not None for t in traces)]
     possible = [k for k in possible if any(_motion(t, k).nnz for t in traces)]
     chosen = [k for k in tie.motions if k in possible]
@@ -229,7 +233,7 @@ def _motion(trace: Trace, k: int) -> Matrix:
 
 
 def _weight(points: Trace | Gap, k: int) -> np.ndarray:
-    """What the square of a motion at the points counts: of rotations h²/12 beside squares of lengths."""
+    """The weight of a squared motion at the points: for rotations times h²/12."""
     return points.weight if k < 3 else points.weight * points.gyration
 
 
@@ -238,26 +242,26 @@ def centre(trace: Trace) -> np.ndarray:
 
 
 def system_columns(V: Matrix, columns: np.ndarray, size: int) -> Matrix:
-    """Columns of a body in those of the whole."""
+    """A matrix over the coordinates of a body as one over all `size` rows of the system."""
     entries = V.tocoo()
     return csr(sp.coo_array((entries.data, (entries.row, columns[entries.col])), shape=(V.shape[0], size)))
 
 
 def _independent(rows: Matrix) -> Matrix:
-    """The rows without zero ones and without those that follow from the others."""
+    """The rows without zero rows and without rows that depend linearly on others."""
     rows = csr(rows[np.diff(rows.indptr) > 0])
     return csr(rows[np.setdiff1d(np.arange(rows.shape[0]), repeated(rows))])
 
 
 # --- between two boundaries ------------------------------------------------------------------------------------------
 
-COVERED = 1e-6  # of a boundary: what may be missing of it
-CURVED = 1e-9  # of the size of the mesh: how far middles of straight facets may lie off
+COVERED = 1e-6  # of the area of a boundary: the part that may be uncovered
+CURVED = 1e-9  # of the size of the mesh: distance of the middles of straight facets from straight lines
 
 
 def _boundary_gap(tie: Tie, first: Edge, second: Edge, size: int) -> tuple[Gap, Matrix, np.ndarray, np.ndarray]:
-    """The gap at points that two boundaries share; the traces of the finer side, which of its coordinates are free, and the origin
-    of the second body seen from the first."""
+    """The gap at common points of two boundaries, the traces of the finer side, the indices of its free coordinates, and the
+    origin of the second body relative to the first."""
     if first.body.mesh.dimension != second.body.mesh.dimension:
         raise JointError(f"{tie.label} ties an edge to a face; tie faces to faces and edges to edges")
     finer, coarser = (first, second) if len(first.facets) >= len(second.facets) else (second, first)
@@ -273,7 +277,7 @@ def _boundary_gap(tie: Tie, first: Edge, second: Edge, size: int) -> tuple[Gap, 
 
 
 def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Quadrature points in the axes of the finer body, their weights, and the way from the coarser body's axes to them."""
+    """Quadrature points in the axes of the finer body, their weights, and the shift from the coarser body's axes to these."""
     fine_trace, coarse_trace = finer.body.trace(finer.boundary), coarser.body.trace(coarser.boundary)
     # curved facets of the two need not coincide: the points of the finer side are located in the coarser one
     if _curved(finer) or _curved(coarser):
@@ -292,7 +296,7 @@ def _common_points(tie: Tie, finer: Edge, coarser: Edge) -> tuple[np.ndarray, np
 
 
 def _degree(edge: Edge) -> int:
-    """Of products of traces on a facet: order 5 is the highest there is on edges of plates."""
+    """The polynomial degree of products of traces on a facet; 10 on edges of plates, whose traces have degree 5 at most."""
     mesh = edge.body.mesh
     if mesh.dimension == 2:
         return 10
@@ -300,6 +304,7 @@ def _degree(edge: Edge) -> int:
 
 
 def _curved(edge: Edge) -> bool:
+    """Whether the facets of a boundary are curved."""
     mesh = edge.body.mesh
     if mesh.order == 1:
         return False
@@ -311,7 +316,7 @@ def _curved(edge: Edge) -> bool:
 
 
 def _unsupported_shape(edge: Edge) -> tuple[Shape, np.ndarray]:
-    """The shape of the body before anything was held, and which of its coordinates are free."""
+    """The shape of the body without supports, and the indices of its free coordinates."""
     shape, free = edge.body.shape, np.arange(edge.body.coordinates)
     while isinstance(shape, Selected):
         free = np.flatnonzero(shape.keep)[free]
@@ -320,7 +325,7 @@ def _unsupported_shape(edge: Edge) -> tuple[Shape, np.ndarray]:
 
 
 def _trace_at(edge: Edge, shape: Shape, x: np.ndarray, weight: np.ndarray) -> Trace:
-    """The boundary at other points of it."""
+    """The trace of a boundary at other points."""
     trace = edge.body.trace(edge.boundary)
     turn = None if trace.turn is None else _by_axes(shape.rotation(x))
     return edge.cleaned(Trace(x, weight, _by_axes(shape.displacement(x)), turn, trace.gyration))
@@ -336,7 +341,8 @@ def _restrict_trace(trace: Trace, free: np.ndarray) -> Trace:
 
 
 def _traces_at_ends(V: Matrix, free: np.ndarray, weight: np.ndarray, chosen: list[int]) -> Matrix:
-    """The traces of the free coordinates, those of held ones at the ends added to their neighbours: translations stay whole."""
+    """The traces of the free coordinates, with those of supported ones at the ends added to their neighbours, so that translations
+    are still reproduced."""
     columns = np.unique(V.indices)
     supported, free_columns = np.setdiff1d(columns, free), np.intersect1d(columns, free)
     out = csr(V[:, free])
@@ -356,7 +362,7 @@ def _traces_at_ends(V: Matrix, free: np.ndarray, weight: np.ndarray, chosen: lis
 
 
 def _unit_translations(V: Matrix, columns: np.ndarray, weight: np.ndarray, chosen: list[int]) -> np.ndarray:
-    """The coordinates of unit translations along each chosen axis, (axes, coordinates)."""
+    """The coordinates of unit translations along each chosen axis, (axes, coordinates), by least squares."""
     points, axes = len(weight), [k for k in range(len(chosen)) if chosen[k] < 3]
     rhs = np.zeros((V.shape[0], len(axes)))
     for column, k in enumerate(axes):

@@ -45,19 +45,19 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
     Parameters
     ----------
     bodies : dict of str to Continuum or Body
-        What `discretise` returned, by name. Names hold no dot.
+        Bodies by name, as returned by `discretise`. Names have no dot.
     ties : list
         `Tie` between boundaries, ports and the ground; `Pressure`, `Traction`, `Force` and `Torque`, whose inputs are N or N m.
 
     Returns
     -------
     LinearPHDAE
-        Rows are named "plate.v", "rod.v_P" …, multipliers by their ties, ports by bodies and by what pushes.
+        Rows are named "plate.v", "rod.v_P" …, multipliers by ties, ports by bodies and by loads.
 
     Raises
     ------
     InputError
-        Names or bodies do not fit; `PortError` for a boundary or port that is not there, `JointError` for a tie that holds nothing.
+        Names or bodies do not fit; `PortError` for an unknown boundary or port, `JointError` for a tie of missing motions.
 
     Examples
     --------
@@ -108,16 +108,16 @@ def _linear_part(name: str, part: object) -> LinearPHDAE:
 
 
 def _prefixed_part(name: str, part: LinearPHDAE) -> LinearPHDAE:
-    """The part with its name before all of its own; the motion of a body is called as the body."""
+    """The part with its name as prefix of all names; the field of a body has the name of the body."""
     named = part.prefixed(name)
     return replace(named, fields={key.removesuffix(".body"): value for key, value in named.fields.items()})
 
 
-# --- ties ------------------------------------------------------------------------------------------------------------
+# --- rigid and elastic ties ------------------------------------------------------------------------------------------
 
 
 def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tuple[LinearPHDAE, np.ndarray]:
-    """The system with one more tie, and the origin of its second body seen from its first."""
+    """The system with one more tie, and the origin of its second body relative to the first."""
     first, second = _tie_end(tie.first, system, bodies), _tie_end(tie.second, system, bodies)
     for end, name in ((first, tie.first), (second, tie.second)):
         if isinstance(end, Twist):
@@ -135,7 +135,7 @@ def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tu
 
 
 def _with_field_positions(system: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -> LinearPHDAE:
-    """The fields where the ties put their bodies, in the axes of the first of each group that hangs together."""
+    """The system with the points of all fields in the axes of the first body of each connected group."""
     shifts: dict[str, np.ndarray] = {}
     for name in {name.partition(".")[0]: None for name in system.fields}:
         if name not in shifts:
@@ -151,7 +151,7 @@ def _with_field_positions(system: LinearPHDAE, origins: Mapping[tuple[str, str],
 
 
 def _tie_end(end: str, system: LinearPHDAE, bodies: Mapping[str, object]) -> Edge | Twist:
-    """What an end names: a boundary, a port, or the ground."""
+    """The boundary, port or ground of this name. Raises PortError if there is none."""
     if end == GROUND:
         return Twist(zero_matrix(6, system.rows.size), np.zeros(3))
     name, _, port = end.partition(".")
@@ -169,7 +169,7 @@ def _tie_end(end: str, system: LinearPHDAE, bodies: Mapping[str, object]) -> Edg
 
 
 def _point(body: object, port: str) -> np.ndarray:
-    """Where a port is in its body's axes; that of a nested system is not known."""
+    """The point of a port in body axes; the origin for a linear system, whose ports have no known point."""
     if isinstance(body, Body):
         return body.port(port).x
     if isinstance(body, Continuum):
@@ -178,7 +178,7 @@ def _point(body: object, port: str) -> np.ndarray:
 
 
 def _without_repetitions(system: LinearPHDAE) -> LinearPHDAE:
-    """The system without rows of ties that follow from those of others, with a note."""
+    """The system without rows of ties that depend on other rows; warns if there are some."""
     dependent = repeated(system.G)
     if not len(dependent):
         return system
@@ -195,7 +195,7 @@ def _without_repetitions(system: LinearPHDAE) -> LinearPHDAE:
     return replace(system, G=csr(system.G[keep]), B_lam=csr(system.B_lam[keep]), multipliers=multipliers)
 
 
-# --- what pushes -----------------------------------------------------------------------------------------------------
+# --- loads -----------------------------------------------------------------------------------------------------------
 
 
 def _with_load(
@@ -232,7 +232,7 @@ def _with_load(
 
 
 def _check_mesh_port(label: str, port: str, bodies: Mapping[str, object], wrench: np.ndarray) -> None:
-    """Whether a port carries what is put on it, where it is a point of a body on a mesh."""
+    """Raises JointError if the port is a point of a body on a mesh that does not carry this wrench."""
     body = bodies.get(port.partition(".")[0])
     if isinstance(body, Continuum):
         check_port(label, port, body, wrench)
@@ -247,11 +247,11 @@ def _mesh_body(name: str, label: str, bodies: Mapping[str, object]) -> Continuum
     return body
 
 
-# --- motions that nothing feels --------------------------------------------------------------------------------------
+# --- uncoupled motions -----------------------------------------------------------------------------------------------
 
 
 def _without_unfelt_motions(system: LinearPHDAE, springs: Sequence[str], bodies: Mapping[str, Body]) -> LinearPHDAE:
-    """The system without motions of bodies that no tie, no force and no other motion feels, with a note."""
+    """The system without motions of bodies that are coupled to no tie, load or other motion; warns if there are some."""
     body_ports = {f"{name}.{port}" for name, body in bodies.items() for port in body.ports}
     input_ports = [name for name in system.ports if name not in body_ports]
     B = system.B[:, system.ports.indices(input_ports)]
@@ -264,7 +264,7 @@ def _without_unfelt_motions(system: LinearPHDAE, springs: Sequence[str], bodies:
     affected[group[system.rows.indices([name for name in springs if name in system.rows])]] = True
     affected[group[np.unique(B.tocoo().row)]] = True
     keep = affected[group]
-    for name in bodies:  # a body that nothing touches at all is free on purpose
+    for name in bodies:  # a body without any coupling is free on purpose
         body_rows = system.rows.indices([row for row in system.rows if row.startswith(f"{name}.")])
         keep[body_rows] |= not keep[body_rows].any()
     if keep.all():
@@ -282,11 +282,12 @@ def _row_name(rows: Layout, k: int) -> str:
 
 
 def _restricted(system: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
+    """The system with only the rows where `keep` is true, and with the port components that move."""
     B: Matrix = csr(system.B[keep])
     nonzero = np.diff(B.tocsc().indptr) > 0
     columns = np.unique(system.B[~keep].tocoo().col)
     ports = np.ones(system.ports.size, bool)
-    ports[columns] = nonzero[columns]  # a port has the components that move
+    ports[columns] = nonzero[columns]
     return replace(
         system,
         E=system.E[keep][:, keep],
