@@ -1,4 +1,4 @@
-"""What is found when bodies are made and connected: the place in a file that causes an error, and units that do not fit."""
+"""Errors of constructing and connecting bodies with their location in the file, and checks of units against the system."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from phloat.system.units import units
 
 @contextmanager
 def errors_at(root: Node | None, *sections: str) -> Iterator[None]:
-    """Raises errors of the block as FileError at the key of these sections that they mention, or at the first section."""
+    """Raises errors of the block as FileError at the key of these sections that the message mentions, else at the first section."""
     try:
         with computable("the model"):
             yield
@@ -45,29 +45,30 @@ def errors_at(root: Node | None, *sections: str) -> Iterator[None]:
 
 
 def _mentioned_node(sections: Sequence[Node], message: str) -> Node | None:
-    """The key or text of these sections that a message mentions first, or the first section."""
-    keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walked(section)]
-    matches = [((match.start(), k, -len(key)), node) for key, k, node in keys if (match := _mentioned(key, message))]
+    """The node whose key or text is mentioned first in a message, or the first section; None without sections."""
+    keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walk(section)]
+    matches = [((match.start(), k, -len(key)), node) for key, k, node in keys if (match := _mention(key, message))]
     return min(matches, key=lambda f: f[0])[1] if matches else next(iter(sections), None)
 
 
-def _walked(node: Node) -> Iterator[tuple[str, Node]]:
-    """Its key, and all keys and texts inside, with their nodes."""
+def _walk(node: Node) -> Iterator[tuple[str, Node]]:
+    """The key of a node, and all keys and texts in it, with their nodes."""
     if node.path:
         yield node.path[-1], node
     if node.text:
         yield node.text, node
     for inner in (*(node.entries or {}).values(), *(node.items or ())):
-        yield from _walked(inner)
+        yield from _walk(inner)
 
 
-def _mentioned(key: str, message: str) -> re.Match[str] | None:
+def _mention(key: str, message: str) -> re.Match[str] | None:
+    """The match of a key as a word in a message."""
     mentioned = len(key) > 1 and key in message
     return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if mentioned else None
 
 
 def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
-    """The system. Raises FileError at the body or joint that cannot be made or connected."""
+    """The connected system. Raises FileError at the body or joint that cannot be constructed or connected."""
     bodies = _bodies(parts, root)
     try:
         with computable("the model"):
@@ -81,7 +82,7 @@ def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
 
 
 def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
-    """Bodies by name; equal recipes are made once."""
+    """The constructed bodies by name; equal recipes are constructed once."""
     built: dict[str, Any] = {}
     out: dict[str, Any] = {}
     for name, part in parts.bodies.items():
@@ -103,7 +104,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
 
 
 def _key(part: Part) -> str:
-    """A text that is equal for bodies made in the same way."""
+    """A text that is equal for equal constructions."""
     assert isinstance(part, Construction)
     try:
         return json.dumps(BODY.write(part, Writer()))
@@ -112,15 +113,15 @@ def _key(part: Part) -> str:
 
 
 def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> Node | None:
-    """The first joint that cannot be connected together with all joints before it."""
+    """The node of the first joint that cannot be connected together with all joints before it."""
     section = child(root, "joints")
     if section is None:
         return None
     nodes = list((section.entries or {}).values()) if section.items is None else list(section.items)
     order = sorted(range(len(parts.joints)), key=lambda k: not isinstance(parts.joints[k], Joint))
 
-    def wrong(count: int) -> str:
-        """What is wrong with the first so many."""
+    def error_of(count: int) -> str:
+        """The message of the error of connecting the first `count` joints; "" if there is none."""
         first_parts = replace(parts, joints=tuple(parts.joints[k] for k in order[:count]), locked=(), driven=())
         try:
             first_parts.connected(bodies)
@@ -130,11 +131,13 @@ def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        count = bisect_left(range(len(order) + 1), 1, key=lambda count: bool(wrong(count)))  # there may be thousands
-        return _mentioned_node([nodes[order[count - 1]]], wrong(count)) if 0 < count <= len(order) else None
+        count = bisect_left(
+            range(len(order) + 1), 1, key=lambda count: bool(error_of(count))
+        )  # bisection, as there may be thousands
+        return _mentioned_node([nodes[order[count - 1]]], error_of(count)) if 0 < count <= len(order) else None
 
 
-# --- units that are known only when the system is connected -----------------------------------------------------------
+# --- units that are checked after the system is connected -------------------------------------------------------------
 
 UnitAt = tuple[Node, Dimension]
 TAKEN = {"N": "force", "N m": "torque", "m/s": "velocity", "rad/s": "angular rate", "1": "number"}
@@ -142,7 +145,7 @@ POSITIONS = {"N": "length", "m/s": "length", "N m": "angle", "rad/s": "angle"}
 
 
 def check_inputs(system: System, units_found: Iterable[UnitAt]) -> None:
-    """Raises FileError if an input has a unit that its port does not take."""
+    """Raises FileError if an input has another unit than its port."""
     ports = units(system)["ports"]
     for node, dimension in units_found:
         port = node.path[1].partition("[")[0] if len(node.path) > 1 else ""
@@ -161,6 +164,7 @@ def check_parameters(units_found: Iterable[UnitAt]) -> None:
 
 
 def _check(node: Node, dimension: Dimension, names: set[str], subject: str) -> None:
+    """Raises FileError unless a dimension is that of one of these quantities."""
     if not any(dimension.fits(QUANTITIES[name][0]) for name in names):
         required = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
         node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {subject} {required}")
@@ -168,7 +172,7 @@ def _check(node: Node, dimension: Dimension, names: set[str], subject: str) -> N
 
 @cache
 def parameter_quantities() -> dict[str, set[str]]:
-    """The quantities of the fields of recipes, by field name."""
+    """The quantities that the fields of recipes may measure, by field name."""
     out: dict[str, set[str]] = {"gravity": {"acceleration"}}
     for kind in (BODY, JOINT, ANY_MATERIAL, BEAM_SECTION):
         for name, quantities in _quantities(kind, ""):
@@ -182,7 +186,7 @@ def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield name, kind.of
     elif isinstance(kind, Key):
         yield from _quantities(kind.kind, kind.argument)
-    elif isinstance(kind, MapOf):  # its values, not its keys
+    elif isinstance(kind, MapOf):  # of its values, not of its keys
         yield from _quantities(kind.of, name)
     elif is_dataclass(kind) or (isinstance(kind, Sequence) and not isinstance(kind, str)):
         for inner in vars(kind).values() if is_dataclass(kind) else kind:

@@ -1,4 +1,4 @@
-"""Reading and writing of model files, `load_model` and `save_model`, and their schema."""
+"""Reading and writing model files with `load_model` and `save_model`, and their JSON schema."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MODEL = Record("a model", (FORMAT, *TITLE.keys, *HEAD, *SYSTEM.keys, *USE.keys, 
 def load_model(path: str | Path) -> Model:
     """The model in a YAML or JSON file.
 
-    Nothing in a file is ever run, and it can name files of its own folder only.
+    Nothing in a file is executed, and it can refer only to files in its own folder.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def load_model(path: str | Path) -> Model:
 
 
 def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
-    """The model in a text; files that it names are in the folder."""
+    """The model in a text of a model file; files that it refers to are in `folder`. Raises FileError with line and key."""
     root = parse(text, file)
     _check_version(root)
     root.require_keys([k.key for k in MODEL.keys], "a model")
@@ -118,9 +118,9 @@ def _check_version(root: Node) -> None:
 
 
 def save_model(model: Model | System, path: str | Path) -> None:
-    """Writes a model, or a system alone, as YAML, or as JSON if the path ends in .json; load_model reads the same model.
+    """Writes a model or a system to a file, YAML or (.json) JSON, from which `load_model` reads the same model.
 
-    Numbers are written in SI units with all their digits. Meshes and matrices are written to .npz files beside it.
+    Numbers are written in SI units with all digits. Meshes and matrices are written to .npz files in the same folder.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
@@ -131,7 +131,7 @@ def save_model(model: Model | System, path: str | Path) -> None:
 
 
 def plain_model(model: Model | System, path: Path | None = None) -> dict[str, Any]:
-    """A model as plain data; `path` is that of its file, beside which arrays are written."""
+    """A model as plain data; `path` is the file it is for, in whose folder arrays are written."""
     if isinstance(model, System):
         model = Model(parts(model))
     if not isinstance(model, Model):
@@ -142,7 +142,7 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
 
 
 def array_writer(path: Path) -> Callable[[str, Mapping[str, Any]], str]:
-    """A function that writes arrays to a file beside a model, named after the model and a body, and returns its name."""
+    """A function (name, arrays) that writes arrays to a file in the folder of a model and returns the name of that file."""
     used = set[str]()
 
     def write(name: str, arrays: Mapping[str, Any]) -> str:
@@ -159,15 +159,15 @@ def array_writer(path: Path) -> Callable[[str, Mapping[str, Any]], str]:
 
 # --- limits ----------------------------------------------------------------------------------------------------------
 #
-# A file can come from anywhere, so that large models are refused before they take memory. Python has no such limits.
+# Files can come from unknown sources, so large models are refused before they take memory. There are no such limits in Python.
 
 
-MAX_ELEMENTS = 2_000  # of a beam, or of a piece of one
-MAX_CELLS = 200_000  # of all bodies of a file, elements of beams included
+MAX_ELEMENTS = 2_000  # elements of a beam or of a piece of a beam
+MAX_CELLS = 200_000  # cells of all bodies of a file, elements of beams included
 
 
 def check_sizes(parts: Parts, root: Node) -> int:
-    """The number of elements and cells. Raises FileError if they are too many for a file."""
+    """The number of elements and cells of all bodies. Raises FileError if it is too large for a file."""
     total = 0
     for name, part in parts.bodies.items():
         node = child(root, "bodies", name) or root
@@ -181,6 +181,7 @@ def check_sizes(parts: Parts, root: Node) -> int:
 
 
 def _body_size(part: Construction, node: Node) -> int:
+    """The number of elements or cells of a body. Raises FileError if it is too large."""
     step = next((step for step in part.steps if step.method == "discretise"), None)
     cells = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
@@ -201,7 +202,7 @@ def _body_size(part: Construction, node: Node) -> int:
 
 
 def _cells(shape: Any, numbers: Any) -> float:
-    """How many cells an outline has, given their number along its longest side or along each."""
+    """The approximate number of cells of an outline, for numbers of cells along the longest side or along each side."""
     if isinstance(shape, Mesh):
         return float(shape.cells.shape[0])
     counts = np.ravel(numbers or 0.0).tolist()
@@ -221,6 +222,7 @@ def _cells(shape: Any, numbers: Any) -> float:
 
 
 def _axes(shape: Any) -> int:
+    """The dimension of an outline or mesh, 2 or 3."""
     if isinstance(shape, Mesh):
         return shape.points.shape[1]
     flat = outlines.RectangleOutline | outlines.PlateRectangle | outlines.PlateDisc
@@ -228,12 +230,13 @@ def _axes(shape: Any) -> int:
 
 
 def _number(count: float) -> str:
+    """A count as text, in scientific notation from a million on."""
     return f"{int(count)}" if count < 1e6 else f"{count:.1e}"
 
 
 # --- the schema -------------------------------------------------------------------------------------------------------
 #
-# JSON Schema, for editors: built from the same kinds that read the files.
+# JSON Schema for editors, built from the kinds that read the files.
 
 
 SHARED: dict[str, Kind] = {
@@ -268,7 +271,7 @@ def model_schema() -> dict[str, Any]:
 
 
 def _with_references(part: Any, shared: dict[str, Any]) -> Any:
-    """The same with a reference in place of every shared part."""
+    """The schema `part` with references in place of shared parts."""
     if isinstance(part, list):
         return [_with_references(item, shared) for item in part]
     if not isinstance(part, dict):
@@ -281,5 +284,5 @@ def _with_references(part: Any, shared: dict[str, Any]) -> Any:
 
 
 def schema_text() -> str:
-    """The schema as text."""
+    """The JSON schema of model files as text."""
     return json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Runs, sweeps, modes and responses that model files describe; and results from the folders of saved runs."""
+"""Runs, sweeps, modes and responses described by model files, and results from the folders of saved runs."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ GIVE_SYSTEM = "give its system: load_result(folder, system)"
 def run_model(
     model: Model, *, save: str | Path | None = None, progress: bool | None = None, threads: int = 1
 ) -> Result | LinearResult:
-    """The motion that the model's `simulate` describes.
+    """The motion described by `simulate` of the model.
 
-    `save` is a new folder for it and `threads` the number of threads that share its bodies; both are for nonlinear runs.
+    `save` is a new folder for the run, `threads` the number of threads that share its bodies; both are for nonlinear runs.
     """
     request = require_request(model, "simulate")
     options: dict[str, Any] = {"dt": request.dt, "u": dict(model.inputs), "output": request.keep}
@@ -59,7 +59,7 @@ def run_model(
 def run_sweep(
     model: Model, *, workers: int | None = None, save: str | Path | None = None, progress: bool | None = None
 ) -> Ensemble:
-    """The runs that the model's `sweep` describes: its run with other parameters, and its outputs of each."""
+    """The runs described by `sweep` of the model: its run with other parameters, and the outputs of each."""
     request, motion = require_request(model, "sweep"), require_request(model, "simulate")
     system = model.mechanism("; a sweep needs a mechanism")
     with errors_at(model.root, "sweep", "simulate", "outputs"):
@@ -90,7 +90,7 @@ def run_sweep(
 
 @dataclass(frozen=True, eq=False)
 class ModesAlong:
-    """Modes along a motion: `values` of a `quantity`, and the `modes` at each."""
+    """Modes along a motion: `values` of a `quantity`, and the `modes` at each value."""
 
     quantity: str
     values: np.ndarray
@@ -98,7 +98,7 @@ class ModesAlong:
 
     @property
     def omega(self) -> np.ndarray:
-        """The frequencies, (values, modes)."""
+        """The angular frequencies (rad/s), (values, modes)."""
         count = min(len(modes) for modes in self.modes)
         return np.array([modes.omega[:count] for modes in self.modes])
 
@@ -108,7 +108,7 @@ class ModesAlong:
 
 
 def run_modes(model: Model) -> Modes | ModesAlong:
-    """The modes that the model's `modes` describes: at its start, or at each value of the quantity `along`."""
+    """The modes described by `modes` of the model: at the initial state, or at each value of the quantity `along`."""
     request = require_request(model, "modes")
     with errors_at(model.root, "modes", "start"):
         if isinstance(model.system, LinearPHDAE):
@@ -116,7 +116,7 @@ def run_modes(model: Model) -> Modes | ModesAlong:
                 raise InputError(f"{model.label} is linear; lock and along are for mechanisms")
             return modes(model.system, request.count)
         if request.along is None:
-            return modes(linearised(model, request.lock), request.count)
+            return modes(linearise_model(model, request.lock), request.count)
         ((quantity, value_list),) = request.along.items()
         values, modes_found = values_of(value_list), []
         near: Any = model.start.near or None
@@ -128,15 +128,15 @@ def run_modes(model: Model) -> Modes | ModesAlong:
 
 
 def run_response(model: Model) -> Response:
-    """The frequency response that the model's `response` describes, at its start."""
+    """The frequency response described by `response` of the model, at the initial state."""
     request = require_request(model, "response")
     with errors_at(model.root, "response", "start"):
-        system = model.system if isinstance(model.system, LinearPHDAE) else linearised(model, request.lock)
+        system = model.system if isinstance(model.system, LinearPHDAE) else linearise_model(model, request.lock)
         return response(system, request.inputs, request.outputs, omega=values_of(request.omega))
 
 
-def linearised(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
-    """The model linearised at its start, with joints locked."""
+def linearise_model(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
+    """The model linearised at its initial state, with joints locked."""
     locked_system = lock(model.mechanism(""), *locked)
     inputs = {name: value for name, value in model.inputs.items() if name in locked_system.ports}
     return linearise(locked_system, model.state, u=inputs, t=model.t_start)
@@ -146,20 +146,20 @@ def linearised(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
 
 
 def load_result(folder: str | Path, system: System | None = None) -> Result:
-    """The run in a folder, as much of it as was written and can be read.
+    """The run saved in a folder, as far as it was written and can be read.
 
     Parameters
     ----------
     folder : str or Path
         Where `save_result(result, folder)` or `simulate(…, save=folder)` wrote it.
     system : System, optional
-        The system that moved; its quantities, joints and ports are compared with those of the run. Default: it is made from the
-        model in the folder.
+        The system of the run; its quantities, joints and ports are compared with those of the run. By default it is constructed
+        from the model in the folder.
 
     Returns
     -------
     Result
-        `result.info` has its scheme, and whether it is finished.
+        `result.info` has the scheme of the run, and whether it is finished.
 
     Raises
     ------
@@ -194,6 +194,7 @@ def load_result(folder: str | Path, system: System | None = None) -> Result:
 
 
 def _system(run_folder: RunFolder) -> System:
+    """The system of the model in the folder of a run. Raises InputError if there is none."""
     file = run_folder.path / "model.json"
     if not file.exists():
         raise InputError(f"{str(file)!r} is missing; {GIVE_SYSTEM}")
@@ -205,7 +206,7 @@ def _system(run_folder: RunFolder) -> System:
 
 
 def _with_old_frames(parts: Parts) -> Parts:
-    """Sets the frame of split beams of early versions, which did not write the frame "cantilever" of their pieces."""
+    """The parts with the frame of split beams from early versions, which did not write the frame "cantilever" of pieces."""
     bodies: dict[str, Part] = dict(parts.bodies)
     for name, part in parts.bodies.items():
         if isinstance(part, Parts):
@@ -216,7 +217,7 @@ def _with_old_frames(parts: Parts) -> Parts:
 
 
 def _without_description(run_folder: RunFolder, error: InputError) -> Result:
-    """The run without run.json, which is damaged; energies are then computed from the states."""
+    """The run without its damaged run.json; energies are then computed from the states."""
     system = _system(run_folder)
     warnings.warn(
         f"{error}; the pieces in the folder are read, without the energy accounts", DamagedRunWarning, stacklevel=3

@@ -1,7 +1,7 @@
-"""Text of a model file as nodes with lines, and back; XML of robots as tags with lines.
+"""Parsing the text of a model file to nodes with lines, and writing it; XML of robots as tags with lines.
 
-YAML is parsed by PyYAML, to nodes without types: nothing in it is run. JSON is parsed by the standard library, because PyYAML is
-optional, and saved runs hold their model as JSON.
+YAML is parsed by PyYAML to nodes without types, so that nothing in it is executed. JSON is parsed by the standard library, because
+PyYAML is optional and saved runs contain their model as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phloat.errors import FileError, InputError, finite_row
 from phloat.format.node import Node
 
 MAX_SIZE = 10_000_000  # characters
-MAX_NODES = 200_000  # aliases counted each time they are used
+MAX_NODES = 200_000  # an alias counts each time it is used
 MAX_DEPTH = 50
 MAX_TAG_DEPTH = 100
 PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")
@@ -30,7 +30,7 @@ STANDARD = "tag:yaml.org,2002:"
 
 
 def read_text(path: Path, *suffixes: str) -> str:
-    """The text of a file. Raises InputError if it is missing, too large or not UTF-8; `suffixes` are those of files like it."""
+    """The text of a file. Raises InputError if it is missing (then files with `suffixes` are listed), too large or not UTF-8."""
     if not path.is_file():
         names = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
         raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(names[:12]) or 'none'}")
@@ -43,7 +43,7 @@ def read_text(path: Path, *suffixes: str) -> str:
 
 
 def parse(text: str, file: str) -> Node:
-    """The root node of a model: JSON if the name of the file ends so, else YAML."""
+    """The root node of a model: JSON if the name of the file ends in .json, else YAML."""
     if len(text) > MAX_SIZE:
         raise FileError(f"the text has {len(text)} characters; a model has at most {MAX_SIZE}", file)
     root = _json_root(text, file) if file.lower().endswith(".json") else _yaml_root(text, file)
@@ -56,13 +56,13 @@ def parse(text: str, file: str) -> Node:
 
 @dataclass
 class _Nodes:
-    """Begins nodes, and counts them."""
+    """Creates nodes and counts them."""
 
     file: str
     count: int = 0
 
     def begin(self, line: int, path: tuple[str, ...], depth: int) -> Node:
-        """A node without its value. Raises FileError if it is too deep inside others, or there are too many before it."""
+        """A node without its value. Raises FileError if it is nested too deeply or there are too many nodes."""
         node = Node(line, self.file, path)
         self.count += 1
         if self.count > MAX_NODES:
@@ -77,7 +77,7 @@ def _item_path(path: tuple[str, ...], k: int) -> tuple[str, ...]:
 
 
 def _require_new(mapping: Node, key: str, line: int, lines: dict[str, int]) -> None:
-    """Raises FileError if a mapping has a key already."""
+    """Raises FileError if a mapping already has a key; `lines` are those of its keys."""
     if key in lines:
         message = f"{key!r} is there twice, first in line {lines[key]}; give each its own name"
         replace(mapping, line=line, path=(*mapping.path, key)).fail(message)
@@ -172,7 +172,7 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+')  # commas and colo
 
 
 def _json_root(text: str, file: str) -> Node:
-    """The root node of JSON. Its syntax is that of `json.loads`, which does not tell the lines of values."""
+    """The root node of JSON. The syntax is checked by `json.loads`, which does not return the lines of values."""
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as error:
@@ -184,7 +184,7 @@ def _json_root(text: str, file: str) -> Node:
 
 
 class _Json(_Nodes):
-    """Makes nodes of tokens in order; `ends` are those of lines."""
+    """Converts tokens to nodes in order; `ends` are the positions of line ends."""
 
     def __init__(self, file: str, text: str) -> None:
         super().__init__(file)
@@ -212,6 +212,7 @@ class _Json(_Nodes):
         return replace(node, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
 
     def line(self, token: re.Match[str]) -> int:
+        """The number of the line of a token."""
         return bisect(self.ends, token.start()) + 1
 
 
@@ -222,7 +223,7 @@ class _Json(_Nodes):
 
 @dataclass
 class Tag:
-    """A tag: its name, attributes, the tags inside it, and its place in the file."""
+    """A tag: its name, attributes, the tags inside it, and its line in the file."""
 
     name: str
     attributes: Mapping[str, str]
@@ -239,16 +240,17 @@ class Tag:
         return self.first(name) or self.fail(f"it has no <{name} …/>; add one")
 
     def fail(self, message: str) -> NoReturn:
+        """Raises FileError at this tag."""
         raise FileError(message, self.file, self.line, f"<{self.name}>")
 
     def text(self, key: str) -> str:
-        """An attribute. Raises FileError if it is missing."""
+        """The text of an attribute. Raises FileError if it is missing or empty."""
         if not self.attributes.get(key, "").strip():
             self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
         return self.attributes[key].strip()
 
     def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
-        """An attribute of several numbers, as many as the default has."""
+        """An attribute of numbers, as many as the default has. Raises FileError if there are others."""
         if key not in self.attributes:
             return np.array(default)
         try:
@@ -275,7 +277,7 @@ class Tag:
 
 
 def read_tags(path: Path, root: str) -> Tag:
-    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
+    """The outermost tag of a file. Raises FileError if its name is not `root`."""
     parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -330,7 +332,7 @@ def to_yaml(data: dict[str, Any]) -> str:
             return node
 
         def represent_float(self, value: float) -> Any:
-            """All digits, in few characters."""
+            """A float with all digits, in scientific notation if it is very small or large."""
             if value == 0.0 or 1e-4 <= abs(value) < 1e5:
                 return super().represent_float(value)
             return self.represent_scalar(NUMBERS[0], np.format_float_scientific(value, trim="0", exp_digits=1))

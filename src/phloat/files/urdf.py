@@ -1,7 +1,7 @@
 """Robots from URDF files: links become rigid bodies, or beams if requested; joints become joints.
 
-The frame of a link is that of the joint which moves it: its port P. Every joint that the link carries has a port of its name.
-A fixed link without mass is a part of the link that carries it.
+The frame of a link is the frame of the joint that moves it: its port P. Each joint below the link has a port with the name of the
+joint. A fixed link without mass is part of its parent link.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
 from phloat.system.connect import connect
 from phloat.system.system import System
 
-LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
-ELEMENTS = 4
+LINE = 1e-6  # largest distance of a joint from the line of a beam, relative to its length
+ELEMENTS = 4  # of a beam, by default
 
 
 def load_urdf(
@@ -37,11 +37,11 @@ def load_urdf(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     fixed: bool = True,
 ) -> System:
-    """The robot in a URDF file, its root fixed to the ground (`fixed`) or free.
+    """The robot in a URDF file, with its root fixed to the ground (`fixed`) or free.
 
-    `beams` {link: Beam(…) or its arguments} are links that bend: straight from the link's joint to that of its child, whose
-    distance is the length; beside the arguments of Beam stand `elements` (4), `reduced` (modes) and `y`, the beam's y axis in
-    axes of the link. Damping of joints is used. Limits, friction, mimic joints and meshes are ignored with a warning.
+    `beams` {link: Beam(…) or its arguments} are elastic links: straight beams from the joint of the link to that of its child,
+    whose distance is the length. Beside the arguments of Beam there are `elements` (4), `reduced` (modes) and `y`, the y axis of
+    the beam in axes of the link. Damping of joints is used; limits, friction, mimic joints and meshes are ignored with a warning.
     """
     robot = Robot.read(read_tags(Path(path), "robot"))
     beam_options = mapping("beams", {} if beams is None else beams, "{link: Beam(…)}")
@@ -59,7 +59,7 @@ def load_urdf(
 
 
 class _System:
-    """Builds the bodies and joints of a robot, starting from its root."""
+    """The bodies and joints of a robot, constructed from its root on."""
 
     def __init__(self, robot: Robot, beams: Mapping[str, Any], fixed: bool) -> None:
         self.robot, self.beams = robot, beams
@@ -70,33 +70,33 @@ class _System:
         else:
             self.walk(robot.root, robot.root, *self.body(robot.links[robot.root]))
 
-    def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
-        """The joints that a link carries, and those of massless links fixed to it, with the frames of their parents."""
+    def joints_below(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
+        """The joints below a link, and below massless links fixed to it, with their frames in axes of the link."""
         out, links = [], [(link, LinkFrame())]
         for name, frame in links:
-            for joint in self.robot.below(name):
+            for joint in self.robot.child_joints(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
-                    links.append((joint.child, frame.then(joint.at)))
+                    links.append((joint.child, frame.compose(joint.at)))
                 else:
-                    out.append((joint, frame.then(joint.at)))
+                    out.append((joint, frame.compose(joint.at)))
         return out
 
     def walk(self, link: str, body: str, frame_of_link: LinkFrame, ends: Mapping[str, str]) -> None:
-        """Adds all joints that a link carries, and the links that they move; it is `at` a frame of a body, or of the ground ""."""
-        for joint, frame in self.carried(link):
+        """Adds all joints below a link, and the links that they move; `frame_of_link` is in axes of a body, or of the ground ""."""
+        for joint, frame in self.joints_below(link):
             child_frame, child_ends = self.body(self.robot.links[joint.child])
             port = f"{body}.{ends.get(joint.name, joint.name)}" if body else "ground"
-            self.join(joint, port, frame_of_link.then(frame), child_frame)
+            self.join(joint, port, frame_of_link.compose(frame), child_frame)
             self.walk(joint.child, joint.child, child_frame, child_ends)
 
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
-        """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries, where
-        their names are not those of the joints."""
+        """Adds the link as a body; returns the frame of the link in axes of the body, and {joint: port} of the joints below it if
+        their ports have other names."""
         if link.name in self.beams:
             return self.beam(link)
         if not link.mass:
             link.tag.fail(f"link {link.name!r} moves but has no mass; give it an <inertial>")
-        ports = {joint.name: tuple(frame.x) for joint, frame in self.carried(link.name)}
+        ports = {joint.name: tuple(frame.x) for joint, frame in self.joints_below(link.name)}
         try:
             rigid = RigidBody(link.mass, link.inertia, tuple(link.center), ports)
         except InputError as error:
@@ -105,7 +105,7 @@ class _System:
         return LinkFrame(), {}
 
     def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, moved_frame: LinkFrame) -> None:
-        """Adds a joint at a frame in the carrier's axes; `own` is the moved link's frame in its body's axes."""
+        """Adds a joint at a frame in axes of the parent body; `moved_frame` is the frame of the child link in axes of its body."""
         kind = TYPES[joint.kind]
         if kind is None:
             return
@@ -118,8 +118,8 @@ class _System:
             self.joints.append(JointDamper(joint.name, damping=joint.damping))
 
     def beam(self, link: Link) -> tuple[LinkFrame, dict[str, str]]:
-        """The same for a link that is a beam."""
-        carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
+        """Adds a link that is a beam; returns the same as `body`."""
+        carried = {joint.name: frame.x for joint, frame in self.joints_below(link.name)}
         recipe: Any = self.beams[link.name]
         options = dict(
             vars(recipe) if isinstance(recipe, Beam) else mapping(f"beams: {link.name!r}", recipe, "{section: …}")
@@ -156,7 +156,7 @@ class _System:
 
 
 def _axes(direction: np.ndarray, y: Any) -> np.ndarray:
-    """Axes of a beam as columns: x along it, y as given or by the smallest rotation from the link's axes."""
+    """The axes of a beam as columns: x along it, y as given, or by default by the smallest rotation from the axes of the link."""
     if y is None:
         axis = np.cross((1.0, 0.0, 0.0), direction)
         if direction[0] < -1.0 + 1e-12:
@@ -183,13 +183,13 @@ TYPES: dict[str, type[Joint] | None] = {
 
 @dataclass(frozen=True, eq=False)
 class LinkFrame:
-    """A place, and axes as columns."""
+    """A frame: its origin x (3,), and its axes A as columns."""
 
     x: np.ndarray = field(default_factory=lambda: np.zeros(3))
     A: np.ndarray = field(default_factory=lambda: np.eye(3))
 
-    def then(self, other: LinkFrame) -> LinkFrame:
-        """A frame given relative to this one."""
+    def compose(self, other: LinkFrame) -> LinkFrame:
+        """The product of frames: a frame `other` relative to this one, in axes in which this one is given."""
         return LinkFrame(self.x + self.A @ other.x, self.A @ other.A)
 
 
@@ -219,7 +219,7 @@ class UrdfJoint:
 
 
 def _frame(tag: Tag | None) -> LinkFrame:
-    """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
+    """The frame of an <origin>: xyz, and rpy about the fixed axes x, y and z in this order."""
     if tag is None:
         return LinkFrame()
     x, angles = (tag.numbers(key, (0.0, 0.0, 0.0)) for key in ("xyz", "rpy"))
@@ -227,6 +227,7 @@ def _frame(tag: Tag | None) -> LinkFrame:
 
 
 def _link(tag: Tag) -> Link:
+    """The link of a tag <link>. Raises FileError if its mass is negative."""
     name, inertial = tag.text("name"), tag.first("inertial")
     if inertial is None:
         return Link(name, tag, 0.0, np.zeros(3), np.zeros((3, 3)))
@@ -241,6 +242,7 @@ def _link(tag: Tag) -> Link:
 
 
 def _joint(tag: Tag) -> UrdfJoint:
+    """The joint of a tag <joint>. Raises FileError if it is not valid."""
     name, kind = tag.text("name"), tag.text("type")
     if kind not in TYPES:
         tag.fail(unknown("type of joint", kind, TYPES))
@@ -265,6 +267,7 @@ class Robot:
 
     @classmethod
     def read(cls, tag: Tag) -> Robot:
+        """The robot of a tag <robot>. Raises FileError if its links are not a tree."""
         links, joints = _by_name("link", tag, _link), _by_name("joint", tag, _joint)
         mover: dict[str, str] = {}
         for joint in joints.values():
@@ -279,16 +282,17 @@ class Robot:
             tag.fail(f"links that no joint moves: {', '.join(roots) or 'none'}; a robot has one, its root")
         robot, reached = cls(links, joints, roots[0]), [roots[0]]
         for name in reached:
-            reached += [joint.child for joint in robot.below(name)]
+            reached += [joint.child for joint in robot.child_joints(name)]
         if ring := [name for name in links if name not in reached]:
             tag.fail(f"the links {', '.join(ring)} form a loop; a robot is a tree")
         return robot
 
-    def below(self, link: str) -> list[UrdfJoint]:
+    def child_joints(self, link: str) -> list[UrdfJoint]:
+        """The joints whose parent is this link."""
         return [joint for joint in self.joints.values() if joint.parent == link]
 
     def ignored(self) -> list[str]:
-        """What the file has that is not used, for a warning."""
+        """The contents of the file that are not used, for a warning."""
         limits, others = [], []
         for joint in self.joints.values():
             limit, dynamics = joint.tag.first("limit"), joint.tag.first("dynamics")
@@ -305,6 +309,7 @@ class Robot:
 
 
 def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
+    """make(tag) of all tags of one name, by their names. Raises FileError if a name is used twice or not allowed."""
     out: dict[str, Any] = {}
     for inner in tag.inside:
         if inner.name != word:

@@ -1,4 +1,4 @@
-"""Files beside a model: meshes and matrices, in formats of other codes or as NumPy arrays."""
+"""Files that a model refers to: meshes and matrices, in formats of other codes or as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phloat.format.node import Node
 
 @dataclass(frozen=True)
 class File(Kind):
-    """The path of a file in the folder of the model or below; `store` writes a value to such a file and returns its name."""
+    """The path of a file in the folder of the model or below; `store` writes a value to a file and returns its name."""
 
     what: str = "a file"
     store: Callable[[Any, Writer], str] = lambda value, writer: str(value)
@@ -56,14 +56,14 @@ class File(Kind):
 
 
 def store_arrays(writer: Writer, label: str, arrays: Arrays) -> str:
-    """The name of the file that arrays were written to. Raises InputError if there is no folder for it."""
+    """Writes arrays to a file and returns its name. Raises InputError if the model has no folder."""
     if writer.arrays is None:
         raise InputError(f"{label} need a file beside the model: save_model(…) writes one")
     return writer.arrays(writer.body, arrays)
 
 
 def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file. Raises InputError if it cannot be read."""
+    """The arrays of a .npz file. Raises InputError if it cannot be read."""
     try:
         return read_npz(path)
     except DAMAGED as error:
@@ -82,7 +82,7 @@ def require_arrays(path: Path, arrays: Arrays, *names: str) -> list[np.ndarray]:
 
 
 def load_mesh(path: Path, unit: float) -> Mesh:
-    """The mesh of a file: of gmsh, VTK, Abaqus, Nastran, or arrays kind, points, cells, "boundary …", "region …"."""
+    """The mesh in a file of gmsh, VTK, Abaqus or Nastran, or in arrays kind, points, cells, "boundary …", "region …"."""
     if path.suffix.lower() != ".npz":
         return read_mesh(path, unit=unit)
     arrays = load_arrays(path)
@@ -96,7 +96,7 @@ def load_mesh(path: Path, unit: float) -> Mesh:
 
 
 def store_mesh(mesh: Mesh, writer: Writer) -> str:
-    """The name of the file that a mesh was written to."""
+    """Writes a mesh to a file and returns its name."""
     arrays = {"kind": np.array(mesh.kind), "points": mesh.points, "cells": mesh.cells}
     arrays |= {f"boundary {name}": facets for name, facets in mesh.boundaries.items()}
     arrays |= {f"region {name}": np.asarray(cells) for name, cells in mesh.regions.items()}
@@ -107,7 +107,7 @@ def store_mesh(mesh: Mesh, writer: Writer) -> str:
 
 
 def store_matrices(body: Superelement, writer: Writer) -> str:
-    """The name of the file that the matrices of a superelement were written to."""
+    """Writes the matrices of a superelement to a file and returns its name."""
     arrays = {"nodes": body.nodes, "dofs": body.dofs}
     for name in ("M", "K", "R"):
         if (matrix := getattr(body, name)) is not None:
@@ -119,7 +119,7 @@ def store_matrices(body: Superelement, writer: Writer) -> str:
 
 
 def load_matrices(path: Path) -> dict[str, Any]:
-    """M, K, nodes, and if they are there dofs, R and masses; matrices full, or by data, indices and indptr of rows."""
+    """M, K, nodes, and optionally dofs, R and masses; matrices are full arrays, or CSR by data, indices and indptr."""
     arrays = load_arrays(path)
     require_arrays(path, arrays, "nodes")
     out: dict[str, Any] = {name: arrays[name] for name in ("nodes", "dofs", "masses", "M", "K", "R") if name in arrays}

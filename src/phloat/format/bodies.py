@@ -1,4 +1,4 @@
-"""Bodies: the recipe stands behind its word, and beside it how a body is made of it.
+"""Kinds of bodies: the value of the word is the recipe; further keys are the steps that construct a body from it.
 
 Beams, rigid bodies, plates, solids and sheets on meshes, and superelements.
 """
@@ -36,9 +36,10 @@ Parts = tuple[Any, Mapping[str, Any]]
 
 
 def steps(construction: Construction, *methods: str) -> dict[str, dict[str, Any]]:
-    """The arguments of the steps by which a body was made, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
+    """The arguments of the steps of a construction, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
 
-    Raises InputError if there are other methods than these. The plane and the pieces of a split beam are left out: they follow.
+    Raises InputError if there is a method that is not in `methods`. "in_plane" and "piece" are omitted, as they follow from the
+    system and from the recipe.
     """
     out: dict[str, dict[str, Any]] = {}
     for step in construction.steps:
@@ -58,7 +59,7 @@ def _arguments(step: ConstructionStep) -> dict[str, Any]:
 
 
 def options(label: str, *keys: Key) -> Record:
-    """The options of a reduction; a number stands for its modes."""
+    """The options of a reduction, as a mapping; a number alone is the number of modes."""
     return Record(label, keys, lambda **arguments: arguments, short="modes", parts=lambda arguments: arguments)
 
 
@@ -79,13 +80,13 @@ REDUCED_BEAM = options(
 def make_beam(
     beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None
 ) -> Construction:
-    """A beam with elements, split into pieces, reduced."""
+    """The construction of a beam with elements, optionally split into pieces, optionally reduced."""
     body = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
     return body if reduced is None else body.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
 
 
 def beam_parts(construction: Construction) -> Parts | None:
-    """The beam and how the body was made of it."""
+    """The beam of a construction and the arguments of `make_beam`; None for other bodies."""
     recipe = construction.recipe
     beam, pieces = (recipe.beam, recipe.pieces) if isinstance(recipe, Split) else (recipe, None)
     if not isinstance(beam, Beam):
@@ -111,7 +112,7 @@ BEAM_VARIANT = Variant("beam", BEAM, make_beam, beam_parts, BEAM_OPTIONS, doc=su
 
 
 def variant_without_options(cls: Any, kind: Record, *arguments: Any) -> Variant:
-    """The variant of a body that is made with these arguments; a number of modes is a field of its recipe."""
+    """The variant of a body that is discretised with these arguments; its number of modes is a field of the recipe."""
 
     def parts(construction: Construction) -> Parts | None:
         if not isinstance(construction.recipe, cls):
@@ -158,7 +159,7 @@ MESH = (
 
 
 def shape(cls: type, *cells: str) -> Record:
-    """An outline given by lengths; those with a default may be zero."""
+    """The record of an outline given by lengths; those with a default may be zero."""
     positive, not_negative = Number(("length",), above=0.0), Number(("length",), least=0.0)
     kinds: dict[str, Any] = {f.name: positive if f.default is MISSING else not_negative for f in fields(cls)}
     return record(cls, f"a {file_word(cls)}", **kinds | ({"cells": Text(cells)} if cells else {}))
@@ -174,26 +175,26 @@ SOLID_SHAPES = {
 SHEET_SHAPES = {"rectangle": shape(outlines.RectangleOutline, *FLAT_CELLS)}
 
 
-def make_outline(shapes: Mapping[str, Record], given: dict[str, Any]) -> Any:
-    """The outline or mesh among the arguments, which is removed from them."""
-    mesh, unit = given.pop("mesh", None), given.pop("unit", "m")
-    found = {word: x for word in shapes if (x := given.pop(word, None)) is not None}
+def make_outline(shapes: Mapping[str, Record], arguments: dict[str, Any]) -> Any:
+    """Removes the outline or mesh from the arguments and returns it. Raises InputError unless there is exactly one."""
+    mesh, unit = arguments.pop("mesh", None), arguments.pop("unit", "m")
+    outlines = {word: x for word in shapes if (x := arguments.pop(word, None)) is not None}
     if mesh is not None:
-        found["mesh"] = load_mesh(Path(mesh), float(UNITS[unit].factor))
-    if len(found) != 1:
-        there = ", ".join(found) or "none of them"
-        raise InputError(f"the outline is given by one of {', '.join([*shapes, 'mesh'])}; there is {there}")
-    return next(iter(found.values()))
+        outlines["mesh"] = load_mesh(Path(mesh), float(UNITS[unit].factor))
+    if len(outlines) != 1:
+        names = ", ".join(outlines) or "none of them"
+        raise InputError(f"the outline is given by one of {', '.join([*shapes, 'mesh'])}; there is {names}")
+    return next(iter(outlines.values()))
 
 
 def meshed_record(cls: Any, shapes: Mapping[str, Record], attribute: str, **kinds: Kind) -> Record:
-    """The record of a body on a mesh; the keys of its outline stand in place of its attribute."""
+    """The record of a body on a mesh; keys for its outline or mesh file replace the field `attribute`."""
     keys = record_keys(cls, (attribute,), **kinds)
 
-    def make(**given: Any) -> Any:
-        outline = make_outline(shapes, given)
-        single = {k: v[0] for k, v in given.items() if k in SIDES and len(v) == 1}  # "all" is no tuple
-        return cls(**{attribute: outline}, **given | single)
+    def make(**arguments: Any) -> Any:
+        outline = make_outline(shapes, arguments)
+        single = {k: v[0] for k, v in arguments.items() if k in SIDES and len(v) == 1}  # "all" is no tuple
+        return cls(**{attribute: outline}, **arguments | single)
 
     def parts(value: Any) -> Mapping[str, Any]:
         outline = getattr(value, attribute)
@@ -256,7 +257,7 @@ NODES = OneOf((ListOf(Count(0), least=1), NAME), lambda v: int(isinstance(v, str
 
 
 def superelement(interfaces: Mapping[str, Any], **others: Any) -> Superelement:
-    """From arrays, or from the text files of other codes."""
+    """A superelement from arrays, or from text files of other codes. Raises InputError if a file is missing."""
     files = {name: others.pop(name, None) for name in ("matrices", "mass", "stiffness", "nodes", "units")}
     if files["matrices"] is not None:
         for name, nodes in interfaces.items():
@@ -271,6 +272,7 @@ def superelement(interfaces: Mapping[str, Any], **others: Any) -> Superelement:
 
 
 def superelement_arguments(body: Superelement) -> Mapping[str, Any]:
+    """The arguments of `superelement` for a body."""
     interfaces = {name: np.asarray(nodes).tolist() for name, nodes in body.interfaces.items()}
     return {k.argument: getattr(body, k.argument) for k in OPTIONS} | {"matrices": body, "interfaces": interfaces}
 

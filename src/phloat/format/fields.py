@@ -1,4 +1,4 @@
-"""Numbers that may depend on the place: tables along a beam, polynomials over a plate."""
+"""Kinds of numbers that may depend on position: tables along a beam, polynomials over a plate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phloat.format.records import MapOf, OneOf, Variant, Variants
 
 
 def function_data(value: Any, cls: type, label: str) -> Any:
-    """The only field of a value of a class. Raises InputError for other functions, which no file can hold."""
+    """The only field of an instance of `cls`. Raises InputError for other functions, which a file cannot hold."""
     if not isinstance(value, cls):
         raise InputError(f"{label} is a Python function, which a file cannot hold; write it as {cls.__name__}(…)")
     (only,) = fields(cls)

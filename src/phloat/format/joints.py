@@ -1,6 +1,6 @@
-"""Joints, springs, dampers and forces: what they act on stands behind the word, their other fields beside it.
+"""Kinds of joints, springs, dampers and forces: the value of the word is what they act on; other fields are further keys.
 
-A new class needs a place in `JOINTS`, and `describe` for the units of its fields; nothing else.
+A new class is added to `JOINTS`, with `describe` for the units of its fields; nothing else is needed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ JOINTS = (
     tie.Tie,
 )
 LAW_CLASSES = (elements.JointLaw, elements.PortLaw)  # of which users write subclasses
-FIELDS: Mapping[type, Mapping[str, Kind]] = {  # fields that may be functions of the place
+FIELDS: Mapping[type, Mapping[str, Kind]] = {  # kinds of fields that may be functions of position
     loads.Load: {"per_length": LINE},
     loads.Pressure: {"per_area": SURFACE},
     loads.Traction: {"per_area": VECTOR_FIELD},
@@ -40,9 +40,9 @@ ENDS = ListOf(Text(what="a port: body.port or ground"), least=2, most=2)
 
 @cache
 def joint(cls: Any) -> Variant:
-    """The variant of a joint or force element.
+    """The variant of a joint or force element. Raises TypeError if a field has no kind.
 
-    What it acts on are its positional fields of type str: two ports, or one port, joint, body or boundary.
+    It acts on its positional fields of type str: two ports, or one port, joint, body or boundary.
     """
     ends = [f for f in fields(cls) if annotation(f) == "str" and not f.kw_only and f.default is MISSING]
     keys = record_keys(cls, (*(f.name for f in ends), "over"), **FIELDS.get(cls, {}))
@@ -56,14 +56,14 @@ def joint(cls: Any) -> Variant:
         if type(value) is not cls:
             return None
         acts_on = tuple(getattr(value, f.name) for f in ends)
-        return acts_on if pair else acts_on[0], vars(value) | {name: tabulated(value, name) for name in curves}
+        return acts_on if pair else acts_on[0], vars(value) | {name: curve_data(value, name) for name in curves}
 
     kind = ENDS if pair else Text(what={"port": "a port: body.port"}.get(ends[0].name, f"the name of a {ends[0].name}"))
     return Variant(file_word(cls), kind, make, parts, keys, doc=summary(cls))
 
 
-def tabulated(value: Any, name: str) -> Any:
-    """A stiffness or damping; a function is replaced by the piecewise polynomials that stand for it in runs."""
+def curve_data(value: Any, name: str) -> Any:
+    """A stiffness or damping; a function is replaced by the piecewise polynomials that are used in runs."""
     values = getattr(value, name)
     if not callable(values) or isinstance(values, PPoly):
         return values

@@ -1,4 +1,4 @@
-"""Systems: bodies by name, joints, gravity, locked and driven joints; and systems as plain data."""
+"""Kinds of systems (bodies by name, joints, gravity, locked and driven joints), and systems as plain data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NESTED = Variants("a system", (SYSTEM_VARIANT,))
 
 
 class Bodies(Kind):
-    """Bodies by name; {like: other} is a copy of another one above."""
+    """Bodies by name; {like: other} is a copy of a body above."""
 
     expected = "bodies by name: {name: {beam: …} or {rigid body: …} …}"
 
@@ -126,7 +126,7 @@ HEAD = (
 
 
 def read_tables(node: Node, context: Context) -> Context:
-    """The context with the materials and sections of a file; each may use those above it."""
+    """The context with the named materials and sections of a file; each may refer to those above it."""
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     context = replace(context, tables=tables)
     for table, kind in TABLES.items():
@@ -142,10 +142,10 @@ def read_tables(node: Node, context: Context) -> Context:
 
 
 def plain(system: System, *, arrays: Callable[[str, Arrays], str] | None = None) -> dict[str, Any]:
-    """The system as plain data, as in a model file; `phloat.files` makes the same system of it.
+    """The system as plain data, as in a model file, from which `phloat.files` constructs the same system.
 
-    Bodies with meshes or matrices need files beside the model: `arrays(name, arrays)` writes one and returns its name. Raises
-    InputError for what a file cannot hold: functions, bases, bodies without a recipe.
+    Bodies with meshes or matrices need further files: `arrays(name, arrays)` writes one and returns its name. Raises InputError
+    for parts that a file cannot hold: functions, bases of reduction, bodies without a recipe.
     """
     return {"phloat": VERSION} | plain_parts(parts(system), {}, arrays)
 
@@ -162,7 +162,7 @@ def plain_parts(
 
 
 class _Tables:
-    """Names of materials and sections: those they had, and new ones for what occurs more than once."""
+    """Names of materials and sections: existing names, and new ones for values that occur more than once."""
 
     def __init__(self, names: Mapping[str, Mapping[str, Any]]) -> None:
         self.written: dict[str, dict[str, Any]] = {table: {} for table in TABLES}

@@ -1,6 +1,6 @@
 """Numbers with units: "6 mm", "200 GPa", "1200 rpm", "2 kN/m" as SI numbers with their dimension.
 
-Decimals and units are multiplied as fractions, so that "33.4 g" is the number that 0.0334 is. Hz is one turn in a second, 2π rad/s.
+Decimals and units are multiplied as fractions, so that "33.4 g" is exactly the float 0.0334. Hz is one turn per second, 2π rad/s.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from phloat.errors import InputError, unknown
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
-MAX_CHARACTERS = 60  # of a number with its unit
+MAX_CHARACTERS = 60  # length of a number with its unit
 FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ°%]+|1)\s*(?:(?:\^|\*\*)?\s*([+-]?\d|[²³⁴])|([⁻]?[¹²³⁴]))?")
 SUPERSCRIPTS = {"¹": 1, "²": 2, "³": 3, "⁴": 4, "⁻¹": -1, "⁻²": -2, "⁻³": -3, "⁻⁴": -4}
 
@@ -32,7 +32,7 @@ class Dimension:
         return Dimension(*(a + power * b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def fits(self, required: Dimension) -> bool:
-        """Whether it is the wanted dimension; radians may be left out, as in "N m" for "N m/rad"."""
+        """Whether this is the required dimension; radians may be omitted, as in "N m" for "N m/rad"."""
         return (self.kg, self.m, self.s) == (required.kg, required.m, required.s) and self.rad in (0, required.rad)
 
 
@@ -42,7 +42,7 @@ FORCE, STRESS, ENERGY = Dimension(1, 1, -2), Dimension(1, -1, -2), Dimension(1, 
 
 @dataclass(frozen=True)
 class Unit:
-    """`factor` times a power of π of the SI unit of a dimension."""
+    """A unit: `factor` times π to the power `pi` times the SI unit of its dimension."""
 
     dimension: Dimension
     factor: Fraction = Fraction(1)
@@ -91,14 +91,14 @@ LENGTHS, MASSES = (tuple(n for n, unit in UNITS.items() if unit.dimension == UNI
 
 @dataclass(frozen=True)
 class Measured:
-    """A number in SI units; `dimension` is None where no unit was written."""
+    """A number in SI units; `dimension` is None if it was written without a unit."""
 
     value: float
     dimension: Dimension | None
 
 
 def parse_number(text: str) -> Measured:
-    """The number in a text. Raises InputError if it is no number or has an unknown unit."""
+    """The number in a text. Raises InputError if it is not a number or has an unknown unit."""
     parts = re.fullmatch(rf"\s*({NUMBER})(.*)", text, re.DOTALL) if len(text) <= MAX_CHARACTERS else None
     if parts is None:
         raise InputError(f"{abbreviated(text)!r} is not a number")
@@ -117,7 +117,7 @@ def parse_number(text: str) -> Measured:
 
 
 def parse_unit(text: str) -> Unit:
-    """The product of the units in a text; each / divides by the one unit after it."""
+    """The product of the units in a text; each "/" divides by the next unit only."""
     dimension, factor, pi, position = NONE, Fraction(1), 0, 0
     while position < len(text):
         match = FACTOR.match(text, position)
@@ -167,7 +167,7 @@ QUANTITIES: dict[str, tuple[Dimension, str]] = {
 
 
 def dimension_name(dimension: Dimension) -> str:
-    """The name of a dimension: "a length", or its powers where it has none."""
+    """The name of a dimension with its article ("a length"), or its powers of SI units if it has none."""
     for name, (candidate, _) in QUANTITIES.items():
         if candidate == dimension and dimension != NONE:
             return f"a {name}" if name[0] not in "aeiou" else f"an {name}"

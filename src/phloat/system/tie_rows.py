@@ -81,7 +81,7 @@ class Gap(NamedTuple):
     gyration: float
 
 
-def tied_rows(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> tuple[Matrix, np.ndarray]:
+def rigid_tie_rows(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> tuple[Matrix, np.ndarray]:
     """Linearly independent rows of a rigid tie, and the origin of the second body relative to the first (3,)."""
     origin = first.centre - second.centre
     if isinstance(first, Edge) and isinstance(second, Edge):

@@ -32,7 +32,7 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
 from phloat.system.connection import body_name, require_recipes
 from phloat.system.port_checks import check_port
-from phloat.system.tie_rows import Edge, Twist, tied_rows, with_spring
+from phloat.system.tie_rows import Edge, Twist, rigid_tie_rows, with_spring
 
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, Pressure, Traction, Force, Torque)
@@ -125,7 +125,7 @@ def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tu
             _check_mesh_port(tie.label, name, bodies, np.eye(6)[moving])
     if tie.soft:
         return with_spring(system, tie, first, second), first.centre - second.centre
-    rows, origin = tied_rows(tie, first, second, system.rows.size)
+    rows, origin = rigid_tie_rows(tie, first, second, system.rows.size)
     return replace(
         system,
         G=csr(sp.vstack([system.G, rows])),
@@ -271,7 +271,7 @@ def _without_unfelt_motions(system: LinearPHDAE, springs: Sequence[str], bodies:
         return system
     names = ", ".join(_row_name(system.rows, int(k)) for k in np.flatnonzero(~keep))
     warnings.warn(f"motions that nothing feels are left out: {names}", UnfeltMotionWarning, stacklevel=4)
-    return _restricted(system, keep)
+    return _restrict(system, keep)
 
 
 def _row_name(rows: Layout, k: int) -> str:
@@ -281,7 +281,7 @@ def _row_name(rows: Layout, k: int) -> str:
     return f"{body}.{COMPONENTS[quantity][number] if quantity in COMPONENTS else f'{quantity}[{number}]'}"
 
 
-def _restricted(system: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
+def _restrict(system: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
     """The system with only the rows where `keep` is true, and with the port components that move."""
     B: Matrix = csr(system.B[keep])
     nonzero = np.diff(B.tocsc().indptr) > 0
