@@ -95,13 +95,8 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
     pairs = [(output, source) for output in response.outputs for source in response.inputs]
     peaks = [_peak_data(response, *pair) for pair in pairs]
     data = {"model": args.model, "name": model.name, "inputs": response.inputs, "outputs": response.outputs}
-    data |= {
-        "peaks": peaks,
-        "omega": response.omega,
-        "real": response.values.real,
-        "imag": response.values.imag,
-        "files": args.output,
-    }
+    H = response.values
+    data |= {"peaks": peaks, "omega": response.omega, "real": H.real, "imag": H.imag, "files": args.output}
     console.title(model.name or model.label)
     first, last = (six_digits(float(w)) for w in response.omega[[0, -1]])
     console.print_lines(f"  {len(response.omega)} frequencies from {first} to {last} rad/s")

@@ -73,7 +73,7 @@ REDUCED_BEAM = options(
     Key("modes", Count(1), "bending modes in each plane"),
     Key("axial", Count(0), "axial modes", 2),
     Key("torsion", Count(0), "torsion modes", 2),
-    Key("loaded", ListOf(NAME), "ports whose static response is kept too", None),
+    Key("loaded", ListOf(NAME), "ports whose static response is added", None),
 )
 
 
@@ -102,9 +102,13 @@ def beam_parts(construction: Construction) -> Parts | None:
 
 
 BEAM_OPTIONS = (
-    Key("elements", ELEMENTS, "how many (in each piece of a split beam), or the fractions between them"),
-    Key("split", Count(1), "into so many floating pieces, for large bending", None),
-    Key("reduced", REDUCED_BEAM, "to few coordinates", None),
+    Key(
+        "elements",
+        ELEMENTS,
+        "their number (in each piece of a split beam), or the fractions of the length between them",
+    ),
+    Key("split", Count(1), "number of floating pieces, for large bending", None),
+    Key("reduced", REDUCED_BEAM, "reduction to few coordinates", None),
 )
 BEAM_VARIANT = Variant("beam", BEAM, make_beam, beam_parts, BEAM_OPTIONS, doc=summary(Beam))
 
@@ -211,16 +215,16 @@ SOLID = meshed_record(Solid, SOLID_SHAPES, "mesh", material=MATERIALS, lines=LIN
 SHEET = meshed_record(Sheet, SHEET_SHAPES, "mesh", material=MATERIALS, thickness=THICKNESS, lines=LINES, **COMMON)
 
 COUNTS = OneOf((Count(1), ListOf(Count(1), least=2)), lambda v: int(np.ndim(v) > 0))
-CELLS = Key("cells", COUNTS, "how many along the longest side, or along each; a mesh file takes none", None)
-REFINE = Key("refine", Count(0), "cut all cells into halves so many times", 0)
+CELLS = Key("cells", COUNTS, "their number along the longest side, or along each; none with a mesh file", None)
+REFINE = Key("refine", Count(0), "how many times all cells are halved", 0)
 ORDER = Key("order", Count(1), "of the displacements: 1 or 2", 2)
 REDUCED_BODY = options(
     "a reduced body",
-    Key("modes", Count(0), "with its ports held"),
-    Key("stiffened", Count(0), "how many of the softest bring companions; 6 by default", None),
+    Key("modes", Count(0), "number of modes with fixed ports"),
+    Key("stiffened", Count(0), "number of softest shapes with companions for their shortening; 6 by default", None),
     Key("inertial", Boolean(), "with the static responses to inertia", True),
 )
-REDUCED = Key("reduced", REDUCED_BODY, "to few coordinates, so that it can move far", None)
+REDUCED = Key("reduced", REDUCED_BODY, "reduction to few coordinates, for large motion", None)
 
 
 def meshed_variant(cls: type, kind: Record, *more: Key) -> Variant:

@@ -87,7 +87,7 @@ class Weld(Joint):
     first, second : str
         Ports, "body.port" or "ground".
     at : (3,) sequence of float, optional
-        Where the joint is on the ground (m).
+        Point of the joint on the ground (m).
     turned : (3,) sequence of float, optional
         Rotation vector from the first port's frame to the second's (rad).
     name : str, optional
@@ -113,7 +113,7 @@ class Spherical(Joint):
     first, second : str
         Ports, "body.port" or "ground".
     at : (3,) sequence of float, optional
-        Where the joint is on the ground (m).
+        Point of the joint on the ground (m).
     turned : (3,) sequence of float, optional
         Rotation vector (rad) from the first port's frame to the second's at zero rotation of the joint.
     name : str, optional
@@ -139,11 +139,11 @@ class Revolute(Axial):
     Parameters
     ----------
     first, second : str
-        Ports, "body.port" or "ground". The angle is that of the second seen from the first.
+        Ports, "body.port" or "ground". The angle is that of the second relative to the first.
     axis : (3,) sequence of float, optional
         Direction of the axis in the first port's frame, of any length; z by default, the only one in the plane xy.
     at : (3,) sequence of float, optional
-        Where the joint is on the ground (m).
+        Point of the joint on the ground (m).
     turned : (3,) sequence of float, optional
         Rotation vector from the first port's frame to the second's at zero angle (rad).
     name : str, optional
@@ -170,11 +170,11 @@ class Prismatic(Axial):
     Parameters
     ----------
     first, second : str
-        Ports, "body.port" or "ground". The slide is that of the second seen from the first.
+        Ports, "body.port" or "ground". The slide is that of the second relative to the first.
     axis : (3,) sequence of float, optional
         Direction of the rail in the first port's frame, of any length; z by default, so give one where plane="xy".
     at : (3,) sequence of float, optional
-        Where the rail starts on the ground (m).
+        Point on the ground at which the rail starts (m).
     turned : (3,) sequence of float, optional
         Rotation vector from the first port's frame to the second's (rad).
     name : str, optional
@@ -204,9 +204,9 @@ class Universal(Axial):
         Ports, "body.port" or "ground". In space only.
     axis, second_axis : (3,) sequence of float, optional
         The axis, z by default, and the second axis at zero angles, both in the first port's frame. By default the second is x
-        turned as the smallest rotation turns z into the axis, which follows the axis continuously except at −z.
+        after the smallest rotation of z into the axis, a continuous function of the axis except at −z.
     at, turned : (3,) sequence of float, optional
-        Place on the ground (m); rotation vector from the first port's frame to the second's at zero angles (rad).
+        Point on the ground (m); rotation vector from the first port's frame to the second's at zero angles (rad).
     name : str, optional
         Name of the joint and of its port, which takes two torques (N m); coordinates "name.angle", "name.angle_2" (rad).
 
@@ -239,7 +239,7 @@ class Cylindrical(Axial):
     axis : (3,) sequence of float, optional
         Direction of the axis in the first port's frame, of any length; z by default.
     at, turned : (3,) sequence of float, optional
-        Place on the ground (m); rotation vector from the first port's frame to the second's at zero angle (rad).
+        Point on the ground (m); rotation vector from the first port's frame to the second's at zero angle (rad).
     name : str, optional
         Name of the joint and of its port, which takes (torque, force), N m and N; with "name.angle" (rad), "name.slide" (m).
 
@@ -261,8 +261,8 @@ class Cylindrical(Axial):
 class Planar(Axial):
     """The second moves in a plane of the first, whose normal is the axis, and rotates about that normal.
 
-    `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. Without it, it is x
-    turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
+    `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. By default it is x
+    after the smallest rotation of z into the axis, a continuous function of the axis except at −z.
     """
 
     along: Vector | None = field(default=None, metadata=NORMAL)
@@ -281,7 +281,7 @@ class Slide(Joint):
     Parameters
     ----------
     first, second : str
-        Ports, "body.port" or "ground". The slide is that of the second seen from the first.
+        Ports, "body.port" or "ground". The slide is that of the second relative to the first.
     along : (3,) sequence of float, optional
         Direction of the line in the first port's frame, of any length; x by default.
     at, turned : (3,) sequence of float, optional
