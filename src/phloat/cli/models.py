@@ -43,7 +43,7 @@ def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
 
 
 def to_seconds(label: str, text: str) -> float:
-    """The time (s) written in `text`, with or without a unit. Raises InputError naming the option `what` if it is not a time."""
+    """The time (s) written in `text`, with or without a unit. Raises InputError naming the option `label` if it is not a time."""
     try:
         number = parse_number(text)
     except InputError as error:
@@ -100,7 +100,7 @@ def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
 
 
 def require_suffixes(paths: Iterable[str], suffixes: tuple[str, ...]) -> None:
-    """Raises InputError if the suffix of a file to be written is not in `known`, or its folder does not exist."""
+    """Raises InputError if the suffix of a file to be written is not in `suffixes`, or its folder does not exist."""
     for path in paths:
         if (suffix := Path(path).suffix.lower()) not in suffixes:
             raise InputError(f"{path!r} ends in {suffix or 'nothing'}; it can end in {', '.join(suffixes)}")

@@ -53,7 +53,7 @@ def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 
 def _run_folder(model: Model, requested: str | None, overwrite: bool) -> Path:
-    """The folder to write the run to: `wanted`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
+    """The folder to write the run to: `requested`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
     unless `overwrite`: then the old run is removed."""
     first = Path(requested or f"{models.stem(model)}.run")
     has_run = (first / "run.json").exists() or (first / SUMMARY).exists()

@@ -109,7 +109,7 @@ def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
 
 
 def energy_quantities(x: Ledger, indices: np.ndarray) -> list[PlotQuantity]:
-    """Energies, their balance and its residual (J) at the times of the ledger with indices `at`."""
+    """Energies, their balance and its residual (J) at the times of the ledger with these indices."""
     zero = np.zeros(len(x.t))
     totals = {part: sum((parts[part] for parts in x.parts.values()), zero) for part in COMPONENTS}
     springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)

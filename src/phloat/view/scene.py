@@ -151,7 +151,7 @@ def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
 
 
 def body_motion(result: Result, name: str, indices: np.ndarray) -> Pose:
-    """The motion of a body at the output times with indices `at`: a pose whose arrays have time as first axis."""
+    """The motion of a body at the output times with these indices: a pose whose arrays have time as first axis."""
     body, layout, e = result.system.bodies[name], result.system.layout, result.e[indices]
 
     def get(quantity: str) -> np.ndarray:

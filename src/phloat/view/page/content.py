@@ -89,7 +89,7 @@ def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
 
 
 def thin_out(indices: np.ndarray, most: int) -> np.ndarray:
-    """Every n-th of the indices `at`, so that there are about `most`, and the last one."""
+    """Every n-th of the indices, so that there are about `most`, and the last one."""
     step = -(-len(indices) // most)
     return indices if step <= 1 else np.unique(np.append(indices[::step], indices[-1]))
 
