@@ -105,7 +105,7 @@ BEAM_OPTIONS = (
     Key(
         "elements",
         ELEMENTS,
-        "their number (in each piece of a split beam), or the fractions of the length between them",
+        "how many (in each piece of a split beam), or the fractions between them",
     ),
     Key("split", Count(1), "number of floating pieces, for large bending", None),
     Key("reduced", REDUCED_BEAM, "reduction to few coordinates", None),
