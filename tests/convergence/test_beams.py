@@ -299,8 +299,8 @@ def test_stress_is_a_state_with_values_along_the_body():
     system = ph.connect({"b": SLENDER.discretise(4)}, plane="xy")
     body = system.bodies["b"]
     eta = np.linalg.solve(body.elastic.K.toarray(), body.ports["C"].Phi[1] * 7.0)
-    from phloat.system.state import resting
+    from phloat.system.state import rest_state
 
-    state = resting(system.bodies).with_values({"b.eta": eta * 1e-6})  # small: stiffening is quadratic
+    state = rest_state(system.bodies).with_values({"b.eta": eta * 1e-6})  # small: stiffening is quadratic
     for s in (0.0, 0.3, 0.5, 1.0):
         assert state.stress("b", s)["M_z"] == pytest.approx(7e-6 * (1 - s), abs=1e-14)

@@ -7,7 +7,7 @@ import pytest
 from messages import raises, warns
 
 import phloat as ph
-from phloat.system.state import resting
+from phloat.system.state import rest_state
 
 BEAM = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0))
 LINK, POINT = BEAM.discretise(2), ph.PointMass(1.0).discretise()
@@ -319,7 +319,7 @@ def test_a_bushing_does_not_turn_a_point_mass():
 def test_a_spring_without_length_pulls_nowhere(kind):
     system = ph.connect({"bob": POINT}, joints=[BETWEEN[kind]("ground", "bob.P")])
     with raises(ph.errors.InputError):
-        ph.terms(system, resting(system.bodies))
+        ph.terms(system, rest_state(system.bodies))
 
 
 def test_a_body_that_only_a_spring_holds_is_not_loose():

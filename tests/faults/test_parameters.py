@@ -73,7 +73,7 @@ def test_only_systems_have_parameters():
 
 def test_a_family_says_what_is_wrong_at_once_or_with_its_sample():
     with raises(ph.errors.InputError, "'rod.mass'"):
-        parameter_table(system()).meant(("rod.mass",))
+        parameter_table(system()).resolve(("rod.mass",))
     run = ParametricRun(system(), ("rod.material.E", "slider.mass"), None, {"t_end": 1.0, "dt": 0.1})
     with raises(ph.errors.InputError, "rod.material.E", "-3"):
         run.result(np.array([-3.0, 1.0]))

@@ -59,6 +59,11 @@ def test_ties_and_loads_that_cannot_be_written(make, name):
         ({"p": plate(2), "x": 3}, [], "'x'"),
         ({"p.q": plate(2)}, [], "'p.q'"),
         ({"p": plate(2, frame="left", clamped=None)}, [], "'p'"),
+        (
+            {"a": ph.RigidBody(2.0, np.eye(3)).discretise(), "m": ph.PointMass(1.0).discretise()},
+            [ph.Tie("a.P", "m.P", of=("u_x", "theta_x"))],
+            "a.P-m.P",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")

@@ -10,7 +10,7 @@ from parameters_zoo import Taper, assert_same_body, crank_slider, remade
 
 import phloat as ph
 from phloat.bodies.variation import Scaling, fast_maker
-from phloat.system.parameters import fast_makers, parameter_table, with_given
+from phloat.system.parameters import fast_makers, parameter_table, with_parameter_values
 
 # --- unit arrays ------------------------------------------------------------------------------------------------------
 
@@ -122,6 +122,6 @@ def test_makers_travel():
     system, told = crank_slider(), {"rod.material.E": 1e11, "slider.mass": 0.1, "rod.length": 0.4}
     table = parameter_table(system)
     some = system, table, told, fast_makers(system, table, told)
-    there = with_given(*pickle.loads(pickle.dumps(some)))
-    for name, body in with_given(*some).bodies.items():
+    there = with_parameter_values(*pickle.loads(pickle.dumps(some)))
+    for name, body in with_parameter_values(*some).bodies.items():
         assert_same_body(there.bodies[name], body, 0.0)

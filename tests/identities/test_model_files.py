@@ -538,6 +538,34 @@ def test_a_new_element_needs_its_class_and_a_place_in_the_registry():
         read_plain(kind, plain | {"torque": "2 kN"})
 
 
+def test_laws_that_no_file_can_hold_leave_files_without_them_alone():
+    """One has the name of a joint of the library, one a field of a type that files do not have."""
+
+    class Spring(ph.PortLaw):
+        """A user's law."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Tabled(ph.PortLaw):
+        """Another one."""
+
+        rows: tuple = dataclasses.field(kw_only=True)
+
+        def row_laws(self):
+            return {self.row: Law(stiffness=self.rows[0])}
+
+    text = "phloat: 1\nbodies: {a: {point mass: 1}, b: {point mass: 1}}\njoints: [{spring: [a.P, b.P], stiffness: 1}]\n"
+    system = ph.io.parse_model(text).system
+    (element,) = system.elements.values()
+    assert type(element.recipe) is ph.Spring
+    bodies = {name: ph.PointMass(1.0).discretise() for name in "ab"}
+    for law, names in (
+        (Spring("a.P", "b.P"), ("'spring'", "Spring", "rename")),
+        (Tabled("a.P", "b.P", rows=(1.0,)), ("Tabled.rows", "tuple")),
+    ):
+        with raises(ph.errors.InputError, *names, golden=False):
+            plain(ph.connect(bodies, [law]))
+
+
 def test_keys_of_earlier_versions_are_read(monkeypatch):
     monkeypatch.setitem(records.OLD_KEYS, "a rigid body", {"centre": "center"})
     text = "phloat: 1\nbodies: {a: {rigid body: {mass: 1, inertia: [1, 1, 1], centre: [1, 0, 0]}}}"

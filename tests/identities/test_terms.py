@@ -45,7 +45,7 @@ def test_E_stays_definite_for_thin_strips_twisted_and_bent_smoothly(theory, stri
     """Where sections carry rotary inertia their turning is in M to second order only, and E is definite up to a tip that turns by
     0.05 rad with 8 elements; by 0.1 rad and more a fine free beam has a direction without positive mass: the frame turns and all
     elements but the first turn back."""
-    from phloat.system.state import resting
+    from phloat.system.state import rest_state
 
     (b, h), length = STRIPS[strip]
     beam = ph.Beam(length, ph.Rectangle(b, h), ph.Material(E=7e10, rho=2700.0), theory=theory)
@@ -57,7 +57,7 @@ def test_E_stays_definite_for_thin_strips_twisted_and_bent_smoothly(theory, stri
         eta = np.linalg.solve(K, tip.T @ load)
         turned = 0.3 if theory == "euler-bernoulli" else 0.05
         eta *= turned / np.abs(body.ports["C"].Psi @ eta).max()
-        terms = ph.terms(system, resting(system.bodies).with_values({"b.eta": eta}))
+        terms = ph.terms(system, rest_state(system.bodies).with_values({"b.eta": eta}))
         assert ph.structure_defects(terms)["E is not positive definite"] == 0.0
         unit = 1 / np.sqrt(terms.E.diagonal())
         assert np.linalg.eigvalsh(terms.E.toarray() * unit[:, None] * unit)[0] > 0

@@ -7,7 +7,7 @@ from bodies_zoo import STRIP, beam, bodies, random_state, rates, steel
 import phloat as ph
 from phloat.algebra.cross import rotation
 from phloat.system.joint_rows import element_energies
-from phloat.system.state import resting
+from phloat.system.state import rest_state
 
 BOB = ph.PointMass(2.0).discretise()
 BLOCK = ph.RigidBody(2.0, np.diag([0.3, 0.4, 0.5]), ports={"tip": (0.5, 0.0, 0.0)}).discretise()
@@ -31,21 +31,21 @@ def acceleration(system: ph.System, state: ph.State, name: str, **u: float) -> n
 def test_a_spring_pulls_along_the_line_between_its_ends(plane):
     spring = ph.Spring("ground", "bob.P", at=(1, 1, 0), stiffness=10.0, length=1.0)
     system = ph.connect({"bob": BOB}, joints=[spring], plane=plane)
-    state = resting(system.bodies).with_values({"bob.r_P": (4, 5, 0)[: 2 if plane else 3]})
+    state = rest_state(system.bodies).with_values({"bob.r_P": (4, 5, 0)[: 2 if plane else 3]})
     np.testing.assert_allclose(acceleration(system, state, "bob.v_P")[:2], [-12.0, -16.0])  # 10 (5 − 1) / 2 kg
     assert ph.energy(system, state) == pytest.approx(0.5 * 10 * 4**2)
 
 
 def test_a_spring_turns_a_body_that_it_does_not_hold_at_the_centre():
     system = ph.connect({"b": BLOCK}, joints=[ph.Spring("ground", "b.tip", at=(0.5, 2, 0), stiffness=3.0)])
-    state = resting(system.bodies)
+    state = rest_state(system.bodies)
     np.testing.assert_allclose(acceleration(system, state, "b.v_P"), [0, 3.0, 0], atol=1e-14)  # 3 · 2 N on 2 kg
     np.testing.assert_allclose(acceleration(system, state, "b.omega"), [0, 0, 6.0], atol=1e-14)  # 6 N · 0.5 m / 0.5
 
 
 def test_a_spring_between_bodies_pulls_both():
     system = ph.connect({"a": BOB, "b": BOB}, joints=[ph.Spring("a.P", "b.P", stiffness=8.0, length=1.0)])
-    state = resting(system.bodies).with_values({"b.r_P": (3, 0, 0)})
+    state = rest_state(system.bodies).with_values({"b.r_P": (3, 0, 0)})
     np.testing.assert_allclose(acceleration(system, state, "a.v_P"), [8, 0, 0])
     np.testing.assert_allclose(acceleration(system, state, "b.v_P"), [-8, 0, 0])
 
@@ -56,7 +56,7 @@ def test_a_table_is_read_between_its_entries_and_beyond(x, force, stored):
     table = {-0.5: -3.0, 0.0: 0.0, 1.0: 8.0, 1.5: 15.0}
     spring = ph.Spring("ground", "bob.P", stiffness=table, length=2.0)
     system = ph.connect({"bob": BOB}, joints=[spring])
-    state = resting(system.bodies).with_values({"bob.r_P": (x, 0, 0)})
+    state = rest_state(system.bodies).with_values({"bob.r_P": (x, 0, 0)})
     assert acceleration(system, state, "bob.v_P")[0] == pytest.approx(-force / 2.0)
     assert ph.energy(system, state) == pytest.approx(stored)
 
@@ -64,7 +64,7 @@ def test_a_table_is_read_between_its_entries_and_beyond(x, force, stored):
 def test_a_function_becomes_a_fine_table():
     spring = ph.Spring("ground", "bob.P", stiffness=lambda x: 4 * x**3, over=(-3, 3), length=1.0)
     system = ph.connect({"bob": BOB}, joints=[spring])
-    state = resting(system.bodies).with_values({"bob.r_P": (0, 2.2, 0)})
+    state = rest_state(system.bodies).with_values({"bob.r_P": (0, 2.2, 0)})
     assert ph.energy(system, state) == pytest.approx(1.2**4, rel=1e-5)
     assert acceleration(system, state, "bob.v_P")[1] == pytest.approx(-2 * 1.2**3, rel=1e-5)
 
@@ -75,7 +75,7 @@ def test_a_damper_resists_the_rate_of_its_length(plane, damping, force):
     damper = ph.Damper("ground", "bob.P", damping=damping)
     system = ph.connect({"bob": BOB}, joints=[damper], plane=plane)
     n = 2 if plane else 3
-    state = resting(system.bodies).with_values({"bob.r_P": (3, 4, 0)[:n], "bob.v_P": (2.0, 1.0, 5.0)[:n]})  # 2 m/s
+    state = rest_state(system.bodies).with_values({"bob.r_P": (3, 4, 0)[:n], "bob.v_P": (2.0, 1.0, 5.0)[:n]})  # 2 m/s
     np.testing.assert_allclose(acceleration(system, state, "bob.v_P")[:2], np.array([-0.6, -0.8]) * force / 2.0)
     assert ph.power_balance(system, state).dissipated == pytest.approx(2.0 * force)
 
@@ -110,7 +110,7 @@ def test_a_bushing_resists_small_motion_with_its_six_stiffnesses(written):
     first, second = (name.partition(".")[0] for name in written)
     for i in range(6):
         moved = small * np.eye(6)[i]
-        state = resting(system.bodies).with_values(
+        state = rest_state(system.bodies).with_values(
             {
                 f"{first}.A_IB": A,
                 f"{second}.A_IB": A @ rotation(moved[3:]),
@@ -129,7 +129,7 @@ def test_a_bushing_is_relaxed_where_it_is_told():
     bushing = ph.Bushing("ground", "b.tip", at=(1, 2, 3), turned=turned, stiffness=(1,) * 6)
     system = ph.connect({"b": BLOCK}, joints=[bushing])
     A = rotation(turned)
-    state = resting(system.bodies).with_values({"b.A_IB": A, "b.r_P": [1, 2, 3] - A @ [0.5, 0, 0]})
+    state = rest_state(system.bodies).with_values({"b.A_IB": A, "b.r_P": [1, 2, 3] - A @ [0.5, 0, 0]})
     assert ph.energy(system, state) == pytest.approx(0.0, abs=1e-28)
 
 
@@ -146,7 +146,7 @@ def test_a_bushing_keeps_the_rows_that_do_something_and_in_a_plane_those_of_the_
 def test_a_bushing_holds_a_point_mass_by_forces_alone():
     bushing = ph.Bushing("ground", "bob.P", stiffness=(1, 2, 3, 0, 0, 0))
     system = ph.connect({"bob": BOB}, joints=[bushing])
-    state = resting(system.bodies).with_values({"bob.r_P": (1, 1, 1)})
+    state = rest_state(system.bodies).with_values({"bob.r_P": (1, 1, 1)})
     np.testing.assert_allclose(acceleration(system, state, "bob.v_P"), [-0.5, -1.0, -1.5])
 
 
@@ -159,7 +159,7 @@ def test_a_force_pushes_in_the_axes_that_it_is_given_in():
         ph.Force("b.tip", along=(0, 2, 0), axes="body", name="body"),
     ]
     system = ph.connect({"b": BLOCK}, joints=pushes)
-    state = resting(system.bodies).with_values({"b.A_IB": rotation(np.array([0, 0, np.pi / 2]))})
+    state = rest_state(system.bodies).with_values({"b.A_IB": rotation(np.array([0, 0, np.pi / 2]))})
     np.testing.assert_allclose(acceleration(system, state, "b.v_P", inertial=6.0), [3, 0, 0], atol=1e-14)
     np.testing.assert_allclose(acceleration(system, state, "b.omega", inertial=6.0), 0, atol=1e-14)
     np.testing.assert_allclose(acceleration(system, state, "b.v_P", body=6.0), [0, 3, 0], atol=1e-14)
@@ -172,14 +172,14 @@ def test_a_torque_turns_about_the_axis_that_it_is_given():
         ph.Torque("b.P", about=(3, 0, 0), axes="body", name="own"),
     ]
     system = ph.connect({"b": BLOCK}, joints=turns)
-    state = resting(system.bodies).with_values({"b.A_IB": rotation(np.array([0, 0, np.pi / 2]))})
+    state = rest_state(system.bodies).with_values({"b.A_IB": rotation(np.array([0, 0, np.pi / 2]))})
     np.testing.assert_allclose(acceleration(system, state, "b.omega", inertial=2.0), [0, -5, 0], atol=1e-14)
     np.testing.assert_allclose(acceleration(system, state, "b.omega", own=3.0), [10, 0, 0], atol=1e-14)
 
 
 def static(system: ph.System, name: str, body: str = "b") -> np.ndarray:
     """η under the unit input of a body whose frame is held, linear."""
-    state = resting(system.bodies)
+    state = rest_state(system.bodies)
     column = ph.terms(system, state).B.toarray()[:, system.ports[name]].ravel()
     return np.linalg.solve(system.bodies[body].elastic.K.toarray(), column[system.layout[f"{body}.eta_dot"]])
 

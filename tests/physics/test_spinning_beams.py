@@ -8,7 +8,7 @@ from bodies_zoo import Cloud, beam, bodies, continua, random_state, rates, steel
 from numpy.polynomial.legendre import leggauss
 
 import phloat as ph
-from phloat.system.state import resting
+from phloat.system.state import rest_state
 
 RHO_A = steel.rho * 0.03 * 0.05
 LENGTH = 1.3
@@ -41,7 +41,7 @@ def integrated(system: ph.System, density) -> np.ndarray:
 def test_a_spinning_beam_is_pulled_by_rho_A_omega2_x_once(plane, frame):
     system = alone(beam(frame=frame).discretise(4), plane=plane)
     omega = 7.0
-    state = resting(system.bodies).with_values({"b.omega": omega if plane else (0, 0, omega)})
+    state = rest_state(system.bodies).with_values({"b.omega": omega if plane else (0, 0, omega)})
     expected = integrated(system, lambda x: (RHO_A * omega**2 * x, 0.0, 0.0))
     np.testing.assert_allclose(forces_on_deformation(system, state), expected, atol=1e-12 * np.abs(expected).max())
 
@@ -50,7 +50,7 @@ def test_the_steady_stretch_of_a_spinning_beam_is_the_linear_formula():
     """Data of the spin-up beam: ρAω²L³/3EA = 5.142857e-4."""
     spin_up = ph.Beam(10.0, ph.Section(A=4e-4, I=2e-7), ph.Material(E=7e10, rho=3000.0)).discretise(5)
     system = alone(spin_up, plane="xy")
-    state = resting(system.bodies).with_values({"b.omega": 6.0})
+    state = rest_state(system.bodies).with_values({"b.omega": 6.0})
     eta = np.linalg.solve(system.bodies["b"].elastic.K.toarray(), forces_on_deformation(system, state))
     stretched = state.with_values({"b.eta": eta})
     assert stretched.displacement("b", 1.0)[0] == pytest.approx(5.142857e-4, rel=1e-6)
@@ -59,7 +59,7 @@ def test_the_steady_stretch_of_a_spinning_beam_is_the_linear_formula():
 
 def test_a_deformed_spinning_beam_is_pulled_from_where_it_is():
     system = alone(beam(stiffening=False).discretise(2), plane="xy")
-    state = resting(system.bodies).with_values({"b.omega": 5.0, "b.eta": 0.01 * np.arange(8)})
+    state = rest_state(system.bodies).with_values({"b.omega": 5.0, "b.eta": 0.01 * np.arange(8)})
     moved = state.with_values({"b.sigma": np.zeros(system.bodies["b"].stresses)})
     expected = integrated(
         system, lambda x: RHO_A * 25.0 * np.array([x, 0, 0]) + RHO_A * 25.0 * _deformation(state, x / LENGTH)
@@ -77,7 +77,7 @@ def test_the_coriolis_force_on_a_stretching_spinning_beam_is_two_rho_A_omega_v()
     x = LENGTH * np.arange(1, 9) / 8
     eta_dot = np.zeros(system.bodies["b"].coordinates)
     eta_dot[:8] = growth * x  # u_x = growth · x: its values at nodes and middles come first
-    state = resting(system.bodies).with_values({"b.omega": (0, 0, omega), "b.eta_dot": eta_dot})
+    state = rest_state(system.bodies).with_values({"b.omega": (0, 0, omega), "b.eta_dot": eta_dot})
     assert ph.terms(system, state).z[system.layout["b.v_P"]] == pytest.approx(0)
     expected = integrated(system, lambda x: (RHO_A * omega**2 * x, -2 * RHO_A * omega * growth * x, 0.0))
     np.testing.assert_allclose(forces_on_deformation(system, state), expected, atol=1e-10)

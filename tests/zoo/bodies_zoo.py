@@ -13,7 +13,7 @@ from phloat.algebra.sparse import csr
 from phloat.bodies.body import Port, ports_at
 from phloat.bodies.inertia import six_arrays
 from phloat.bodies.strain import Elastic, Quadratic
-from phloat.system.state import resting
+from phloat.system.state import rest_state
 
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
 STRIP = ph.Rectangle(0.03, 0.05)
@@ -134,7 +134,7 @@ def systems() -> dict[str, ph.System]:
 def random_state(system: ph.System, seed: int, consistent: bool = False) -> ph.State:
     """A random state in which no quantity is zero; η has standard deviation 0.05. `consistent`: velocities satisfy the joints."""
     rng = np.random.default_rng(seed)
-    state = resting(system.bodies)
+    state = rest_state(system.bodies)
     values = {}
     for name in system.layout:
         shape, quantity = system.layout.shape(name), name.rpartition(".")[2]

@@ -6,7 +6,7 @@ import numpy as np
 from bodies_zoo import beam, steel
 
 import phloat as ph
-from phloat.system.parameters import fast_makers, parameter_table, with_given
+from phloat.system.parameters import fast_makers, parameter_table, with_parameter_values
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Taper:
 def remade(system: ph.System, values: dict[str, float]) -> ph.System:
     """The system with other numbers, made as ensembles make it: bodies that have a faster way take it."""
     table = parameter_table(system)
-    given = {name: values[key] for name, key in table.meant(values).items()}
-    return with_given(system, table, given, fast_makers(system, table, given))
+    given = {name: values[key] for name, key in table.resolve(values).items()}
+    return with_parameter_values(system, table, given, fast_makers(system, table, given))
 
 
 def numbers_of(body: ph.Body) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """The named blocks of a vector, in order: name → slice and shape; `also` are other names of blocks."""
+    """The named blocks of a vector in order, {name: shape}; `kind` is used in messages, `also` maps other names to blocks."""
 
     shapes: Mapping[str, Shape]
     kind: str = "entry"
@@ -23,6 +23,7 @@ class Layout:
 
     @cached_property
     def slices(self) -> dict[str, slice]:
+        """The slice of each block."""
         out, start = {}, 0
         for name, shape in self.shapes.items():
             size = int(np.prod(shape))
@@ -32,10 +33,12 @@ class Layout:
 
     @cached_property
     def size(self) -> int:
+        """The length of the vector."""
         return sum(int(np.prod(shape)) for shape in self.shapes.values())
 
     @cached_property
     def names(self) -> tuple[str, ...]:
+        """The names of the blocks, without other names."""
         return tuple(self.shapes)
 
     def __getitem__(self, name: str) -> slice:
@@ -53,15 +56,16 @@ class Layout:
         return len(self.shapes)
 
     def shape(self, name: str) -> Shape:
+        """The shape of a block. Raises PortError if there is none of that name."""
         self[name]
         return self.shapes[self.also.get(name, name)]
 
     def of(self, vector: np.ndarray, name: str) -> np.ndarray:
-        """The block `name` of `vector` (last axis), in its shape."""
+        """The block `name` of a vector (or of vectors along the last axis), in its shape."""
         return vector[..., self[name]].reshape(vector.shape[:-1] + self.shape(name))
 
     def indices(self, names: Iterable[str]) -> np.ndarray:
-        """Positions of the named blocks, in the order of the names."""
+        """Indices of the named blocks, in the order of the names."""
         blocks = [np.arange(self[name].start, self[name].stop) for name in names]
         return np.concatenate(blocks) if blocks else np.zeros(0, dtype=int)
 
@@ -69,22 +73,23 @@ class Layout:
         """The layout of the named blocks alone, in the order of the names."""
         return Layout({name: self.shape(name) for name in names}, self.kind)
 
-    def kept(self, mask: np.ndarray) -> Layout:
-        """The layout of the positions where a mask is true; blocks of which nothing is left are gone."""
-        sizes = {name: int(mask[where].sum()) for name, where in self.slices.items()}
+    def masked(self, mask: np.ndarray) -> Layout:
+        """The layout of the entries where a mask is true, without empty blocks."""
+        sizes = {name: int(mask[block].sum()) for name, block in self.slices.items()}
         return Layout({name: (size,) for name, size in sizes.items() if size}, self.kind)
 
     def owner(self, index: int) -> str:
-        """The name of the block that holds position `index`."""
-        return next(name for name, where in self.slices.items() if where.start <= index < where.stop)
+        """The name of the block that contains `index`."""
+        return next(name for name, block in self.slices.items() if block.start <= index < block.stop)
 
     def prefixed(self, prefix: str) -> Layout:
+        """The layout with names "prefix.name"."""
         also = {f"{prefix}.{name}": f"{prefix}.{block}" for name, block in self.also.items()}
         return Layout({f"{prefix}.{name}": shape for name, shape in self.shapes.items()}, self.kind, also)
 
 
 def joined_layouts(layouts: Iterable[Layout], kind: str) -> Layout:
-    """Layouts one after the other; raises PortError if a name is repeated."""
+    """Layouts one after the other. Raises PortError if a name is repeated."""
     shapes: dict[str, Shape] = {}
     also: dict[str, str] = {}
     for layout in layouts:

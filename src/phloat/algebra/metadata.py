@@ -1,13 +1,12 @@
-"""Fields of frozen values: what they mean and measure, and the numbers inside by name.
+"""Descriptions of dataclass fields (meaning, quantity, limits), and the numbers in a value by name.
 
     length: float = field(metadata=describe("from port P to port C", "length", above=0.0))
     Beam(…)  →  {"length": 0.3, "section.diameter": 0.006, "material.E": 2e11, "masses[0.5]": 0.1, …}
 
 Model files, their schema and the checks of units are derived from the metadata.
 
-Numbers are searched by the fields of dataclasses, by keys and by indices. A class excludes fields by naming them in `not_numbers`;
-whole numbers that count something (declared `int`), choices and functions are no numbers. A function that is a dataclass itself (a
-taper with numbers) is searched like any other.
+Numbers are searched in fields of dataclasses, values of mappings and items of lists. A class excludes fields by naming them in
+`not_numbers`; counts (declared `int`), choices and functions are not numbers. A function that is a dataclass (a taper) is searched.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Description:
-    """What a field means, the quantities that it may measure (see `format.units.QUANTITIES`), and its limits."""
+    """The meaning of a field, the quantities that it may measure (see `format.units.QUANTITIES`), and its limits."""
 
     doc: str = ""
     quantities: tuple[str, ...] = ()
@@ -57,15 +56,15 @@ def optional(default: Any, doc: str, *quantities: str, **limits: Any) -> Any:
 
 def description(field: Field[Any]) -> Description:
     """The description of a field; an empty one if it has none."""
-    found = field.metadata.get("description")
-    return found if isinstance(found, Description) else Description()
+    value = field.metadata.get("description")
+    return value if isinstance(value, Description) else Description()
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
-LARGEST = 36  # entries of an array whose numbers have names
+LARGEST = 36  # largest number of entries of an array whose numbers have names
 
-Key = Any  # a field, a key of a mapping, or a place (i,) or (i, j)
+Key = Any  # a field, a key of a mapping, or an index (i,) or (i, j)
 
 
 @dataclass(frozen=True)
@@ -79,44 +78,44 @@ class Numbers:
 
 def numbers(value: object) -> Numbers:
     """All numbers of a value."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     paths: dict[str, tuple[Key, ...]] = {}
     functions: list[str] = []
-    for name, path, number in _walked(value, "", ()):
+    for name, path, number in _walk_numbers(value, "", ()):
         if number is None:
             functions.append(name)
         else:
-            found[name], paths[name] = number, path
-    return Numbers(found, paths, tuple(functions))
+            values[name], paths[name] = number, path
+    return Numbers(values, paths, tuple(functions))
 
 
 def with_numbers(value: Any, changes: Mapping[tuple[Key, ...], float]) -> Any:
-    """A copy of the value with other numbers at these paths; its checks are made again."""
+    """A copy of the value with other numbers at these paths; dataclasses are constructed, and so checked, again."""
     if () in changes:
         return changes[()]
-    inside: dict[Key, dict[tuple[Key, ...], float]] = {}
+    parts: dict[Key, dict[tuple[Key, ...], float]] = {}
     for (first, *rest), number in changes.items():
-        inside.setdefault(first, {})[tuple(rest)] = number
+        parts.setdefault(first, {})[tuple(rest)] = number
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{name: with_numbers(getattr(value, name), some) for name, some in inside.items()})
+        return replace(value, **{name: with_numbers(getattr(value, name), inner) for name, inner in parts.items()})
     if isinstance(value, Mapping):
-        return dict(value) | {key: with_numbers(value[key], some) for key, some in inside.items()}
+        return dict(value) | {key: with_numbers(value[key], inner) for key, inner in parts.items()}
     if _is_matrix(value) or isinstance(value, np.ndarray):
-        return _with_entries(value, {place: some[()] for place, some in inside.items()})
+        return _with_entries(value, {place: inner[()] for place, inner in parts.items()})
     items = list(value)
-    for (i,), some in inside.items():
-        items[i] = with_numbers(items[i], some)
+    for (i,), inner in parts.items():
+        items[i] = with_numbers(items[i], inner)
     return tuple(items) if isinstance(value, tuple) else items
 
 
-def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str, tuple[Key, ...], float | None]]:
-    """Name, path and number of all numbers inside; None for functions."""
+def _walk_numbers(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str, tuple[Key, ...], float | None]]:
+    """Name, path and number of all numbers in a value; the number of a function is None."""
     if is_dataclass(value) and not isinstance(value, type):
         left_out = getattr(value, "not_numbers", ())
         for f in fields(value):
             if f.init and f.type not in ("int", int) and f.name not in left_out:
                 inner = f"{name}.{f.name}" if name else f.name
-                yield from _walked(getattr(value, f.name), inner, (*path, f.name))
+                yield from _walk_numbers(getattr(value, f.name), inner, (*path, f.name))
     elif isinstance(value, (bool, np.bool_, str)) or value is None:
         return
     elif isinstance(value, (int, float, np.integer, np.floating)):
@@ -124,7 +123,7 @@ def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str,
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             word = f"{name}.{key}" if name else str(key)
-            yield from _walked(inner, f"{name}[{key:g}]" if isinstance(key, (int, float)) else word, (*path, key))
+            yield from _walk_numbers(inner, f"{name}[{key:g}]" if isinstance(key, (int, float)) else word, (*path, key))
     elif _is_matrix(value):
         A = np.asarray(value)
         symmetric = np.array_equal(A, A.T)  # then an entry and its mirror image are one number
@@ -135,13 +134,13 @@ def _walked(value: Any, name: str, path: tuple[Key, ...]) -> Iterator[tuple[str,
         if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or value.size > LARGEST):
             return
         for i, inner in enumerate(value):
-            yield from _walked(inner, f"{name}[{i}]", (*path, (i,)))
+            yield from _walk_numbers(inner, f"{name}[{i}]", (*path, (i,)))
     elif callable(value):
         yield name, path, None
 
 
 def _is_matrix(value: object) -> bool:
-    """A small square matrix of numbers, as an array or as rows."""
+    """Whether a value is a small square matrix of numbers, as an array or as rows."""
     if isinstance(value, np.ndarray):
         return (
             value.ndim == 2 and value.shape[0] == value.shape[1] and value.size <= LARGEST and value.dtype.kind in "fiu"
@@ -153,6 +152,7 @@ def _is_matrix(value: object) -> bool:
 
 
 def _with_entries(value: Any, entries: Mapping[tuple[int, ...], float]) -> Any:
+    """The array or matrix with other entries, of the same type; symmetric matrices stay symmetric."""
     A = np.array(value, dtype=float)
     symmetric = A.ndim == 2 and np.array_equal(A, A.T)
     for place, number in entries.items():

@@ -45,7 +45,7 @@ def csr(a: object) -> Matrix:
 
 
 def weighted(a: Matrix | np.ndarray, weight: np.ndarray) -> Matrix | np.ndarray:
-    """diag(weight) a, for sparse or dense a."""
+    """diag(weight) a for a sparse or dense matrix a."""
     return weight[:, None] * a if isinstance(a, np.ndarray) else a.multiply(weight[:, None]).tocsr()
 
 
@@ -55,7 +55,7 @@ def zero_matrix(rows: int, columns: int) -> Matrix:
 
 
 def diagonal(blocks: Sequence[object]) -> Matrix:
-    """A block-diagonal matrix; empty blocks count with their shape."""
+    """A block-diagonal matrix; blocks of shape (n, 0) or (0, n) add rows or columns."""
     return csr(sp.block_diag([csr(b) for b in blocks], format="csr")) if blocks else zero_matrix(0, 0)
 
 
@@ -100,10 +100,10 @@ def small_blocks(a: Matrix, groups: list[np.ndarray]) -> Iterator[tuple[np.ndarr
         place, owner = np.zeros(a.shape[0], dtype=int), np.full(a.shape[0], -1)
         place[index] = np.arange(size)
         owner[index] = np.arange(len(members))[:, None]
-        mine = owner[entries.row] >= 0
-        row, column = entries.row[mine], entries.col[mine]
+        inside = owner[entries.row] >= 0
+        row, column = entries.row[inside], entries.col[inside]
         block = np.zeros((len(members), size, size))
-        block[owner[row], place[row], place[column]] = entries.data[mine]
+        block[owner[row], place[row], place[column]] = entries.data[inside]
         yield index, block
 
 
@@ -116,7 +116,7 @@ def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
 
 
 def _from_blocks(shape: tuple[int, int], blocks: list[tuple[np.ndarray, np.ndarray]]) -> Matrix:
-    """The inverse of `small_blocks`."""
+    """The sparse matrix of these blocks, as returned by `small_blocks`."""
     if not blocks:
         return zero_matrix(*shape)
     row = np.concatenate([np.repeat(index, index.shape[1], axis=1).ravel() for index, _ in blocks])
@@ -138,14 +138,14 @@ def signed_root(a: Matrix) -> tuple[Matrix, np.ndarray, np.ndarray]:
 
 
 def _signed_roots(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The roots of many blocks, scaled to unit diagonal; of all at once if they are positive."""
+    """R⁻¹ and the signs of many blocks of one size, scaled to unit diagonal; by one Cholesky call if all are positive."""
     size = np.abs(np.einsum("bii->bi", blocks))
     unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = blocks * unit[:, :, None] * unit[:, None, :]
     try:
         return np.linalg.inv(np.linalg.cholesky(scaled)) * unit[:, None, :], np.ones(size.shape)
     except np.linalg.LinAlgError:
-        roots = [_signed_root(one) for one in scaled]
+        roots = [_signed_root(block) for block in scaled]
     return np.array([root for root, _ in roots]) * unit[:, None, :], np.array([sign for _, sign in roots])
 
 
@@ -167,10 +167,10 @@ def null_space(G: Matrix) -> Matrix:
     blocks, start = [], 0
     for group in components((abs(G).T @ abs(G)).tocsr()):
         part = G[:, group]
-        touched = np.unique(part.tocoo().row)
+        nonzero_rows = np.unique(part.tocoo().row)
         z = np.eye(len(group))
-        if touched.size:
-            q, r, _ = la.qr(part[touched].toarray().T, pivoting=True)
+        if nonzero_rows.size:
+            q, r, _ = la.qr(part[nonzero_rows].toarray().T, pivoting=True)
             size = np.abs(np.diag(r))
             z = q[:, int((size > RANK_TOLERANCE * size[0]).sum()) :]
         blocks.append((group, start + np.arange(z.shape[1]), z))
@@ -186,8 +186,8 @@ def dependencies(G: Matrix) -> np.ndarray:
         return np.zeros((0, 0))
     scaled = csr(weighted(G, 1.0 / row_lengths(G)))
     if rows <= DENSE_ROWS:
-        touched = np.unique(scaled.indices)
-        q, r, _ = la.qr(scaled[:, touched].toarray(), pivoting=True)
+        nonzero_columns = np.unique(scaled.indices)
+        q, r, _ = la.qr(scaled[:, nonzero_columns].toarray(), pivoting=True)
         size = np.abs(np.diag(r))
         rank = int((size > RANK_TOLERANCE * max(size[0], 1.0)).sum()) if size.size else 0
         return q[:, rank:]
@@ -213,21 +213,22 @@ def row_lengths(G: Matrix) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class SparsePattern:
-    """The places of the entries of a sparse matrix."""
+    """The sparsity pattern of a matrix."""
 
     matrix: Matrix
 
     @classmethod
-    def of(cls, there: np.ndarray) -> SparsePattern:
-        return cls(sp.csr_array(there.astype(float)))
+    def of(cls, mask: np.ndarray) -> SparsePattern:
+        return cls(sp.csr_array(mask.astype(float)))
 
     @cached_property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """The row and the column indices of the entries."""
         entries = self.matrix.tocoo()
         return entries.row, entries.col
 
     def filled(self, data: np.ndarray) -> Matrix:
-        """The matrix with these entries, which shares the places."""
+        """The matrix with these entries; it shares the index arrays."""
         out = sp.csr_array.__new__(sp.csr_array)  # like copy, in a tenth of its time
         vars(out).update(vars(self.matrix), data=data)
         return out
@@ -243,7 +244,7 @@ def symmetric_lu(a: Matrix, pivot: float = 0.0, order: str = "MMD_AT_PLUS_A") ->
 
 
 def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
-    """f → K⁻¹f for a symmetric positive definite K; f one column or several."""
+    """The function f → K⁻¹f of a symmetric positive definite K, for one column f or several."""
     if K.shape[0] >= LARGE and find_spec("pypardiso") is not None:
         import pypardiso
 
@@ -267,9 +268,9 @@ def symmetry_defect(a: object) -> float:
 
 
 def negativity_defect(a: object) -> float:
-    """The largest −λ_min / λ_max over the decoupled blocks of a symmetric matrix, at least 0.
+    """The largest −λ_min / λ_max of the decoupled blocks of a symmetric matrix, at least 0.
 
-    Blocks are scaled to unit diagonal, so that the sign of a light coordinate is not lost beside a heavy one.
+    Blocks are scaled to unit diagonal, so that light coordinates count like heavy ones.
     """
     A = csr(a)
     size = A.diagonal()
@@ -280,11 +281,11 @@ def negativity_defect(a: object) -> float:
     weight = sp.diags_array(1.0 / np.sqrt(np.where(size > 0, size, 1.0)))
     scaled = csr(weight @ A @ weight)
     groups = components(scaled)
-    worst = [_large_negativity(scaled[g][:, g]) for g in groups if len(g) > DENSE_BLOCK]
+    defects = [_large_negativity(scaled[g][:, g]) for g in groups if len(g) > DENSE_BLOCK]
     for _, block in small_blocks(scaled, [g for g in groups if len(g) <= DENSE_BLOCK]):
         value = np.linalg.eigvalsh(block)
-        worst.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
-    return max(0.0, *worst)
+        defects.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
+    return max(0.0, *defects)
 
 
 def _large_negativity(a: Matrix) -> float:

@@ -10,7 +10,7 @@ MOST = 40  # rows of a table
 
 
 def facts(title: str, values: Mapping[str, object]) -> str:
-    """A table of names and values, without empty ones."""
+    """An HTML table of names and values, without empty values."""
     rows = [
         f"<tr><th{LEFT}>{escape(key)}</th><td{LEFT}>{escape(str(value))}</td></tr>"
         for key, value in values.items()
@@ -20,17 +20,17 @@ def facts(title: str, values: Mapping[str, object]) -> str:
 
 
 def grid(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], most: int = MOST) -> str:
-    """A table with a head, of at most `most` rows; an empty text if there are none."""
-    every = list(rows)
-    if not every:
+    """An HTML table with a head and at most `most` rows; "" if there are no rows."""
+    lines = list(rows)
+    if not lines:
         return ""
     top = "".join(f"<th{LEFT}>{escape(word)}</th>" for word in head)
-    body = "".join(f"<tr>{''.join(f'<td{LEFT}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in every[:most])
-    more = f"<p>… {len(every) - most} more</p>" if len(every) > most else ""
+    body = "".join(f"<tr>{''.join(f'<td{LEFT}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in lines[:most])
+    more = f"<p>… {len(lines) - most} more</p>" if len(lines) > most else ""
     return f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def listed(names: Iterable[str]) -> str:
+def name_list(names: Iterable[str]) -> str:
     """Names in one line, at most MOST of them."""
-    every = list(names)
-    return ", ".join(every[:MOST]) + (f", … {len(every) - MOST} more" if len(every) > MOST else "")
+    texts = list(names)
+    return ", ".join(texts[:MOST]) + (f", … {len(texts) - MOST} more" if len(texts) > MOST else "")

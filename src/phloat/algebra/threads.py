@@ -1,10 +1,10 @@
-"""One thread for linear algebra: the round-off of a parallel sum depends on the number of threads.
+"""Linear algebra by one thread, because the round-off of a parallel sum depends on the number of threads.
 
     @one_thread()
     def modes(...): ...
 
-limits the OpenBLAS of NumPy and SciPy to one thread while the function runs, so that its bits do not depend on their number. For
-other libraries set the number of threads before Python starts (MKL_NUM_THREADS=1).
+limits the OpenBLAS of NumPy and SciPy to one thread while the function runs, so that results do not depend on their number. For
+other libraries set that number before Python starts (MKL_NUM_THREADS=1).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import scipy
 WORDS = [f"{prefix}openblas_{{}}_num_threads{end}" for prefix in ("scipy_", "") for end in ("64_", "")]
 
 _lock = threading.Lock()
-_inside = 0  # calls that are in one_thread now
-_before: list[int] = []  # threads of each library before the first of them
+_inside = 0  # number of active contexts
+_before: list[int] = []  # number of threads of each library before the first context
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Linear algebra by one thread in this context; the last of all Python threads to leave it restores their number."""
+    """Limits linear algebra to one thread in this context; the last Python thread that leaves it restores the number."""
     global _inside, _before
     with _lock:
         if not _inside:
@@ -56,7 +56,7 @@ def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
     out = []
     for file in _files():
         with suppress(OSError):
-            library = ctypes.CDLL(file)  # the one that is loaded already
+            library = ctypes.CDLL(file)  # returns the library that is already loaded
             word = next((word for word in WORDS if hasattr(library, word.format("set"))), None)
             if word is not None:
                 out.append((getattr(library, word.format("get")), getattr(library, word.format("set"))))
@@ -64,10 +64,10 @@ def _libraries() -> list[tuple[Callable[[], int], Callable[[int], object]]]:
 
 
 def _files() -> list[str]:
-    homes = [Path(str(package.__file__)).parent for package in (np, scipy)]
-    folders = [folder for home in homes for folder in (home.parent / f"{home.name}.libs", home / ".dylibs")]
-    found = {str(file) for folder in folders for file in folder.glob("*openblas*")}
-    with suppress(OSError):  # if it does not come with a wheel, Linux knows its file
+    packages = [Path(str(package.__file__)).parent for package in (np, scipy)]
+    folders = [folder for home in packages for folder in (home.parent / f"{home.name}.libs", home / ".dylibs")]
+    files = {str(file) for folder in folders for file in folder.glob("*openblas*")}
+    with suppress(OSError):  # a library that is not part of a wheel is found on Linux
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
-        found |= {line.split(maxsplit=5)[5] for line in lines if "openblas" in line and line.endswith(".so")}
-    return sorted(found)
+        files |= {line.split(maxsplit=5)[5] for line in lines if "openblas" in line and line.endswith(".so")}
+    return sorted(files)

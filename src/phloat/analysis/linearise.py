@@ -32,7 +32,7 @@ from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import dependent_rows, quoted, require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
-from phloat.system.joint_rows import dissipation, in_rows, joint_rows, port_columns
+from phloat.system.joint_rows import columns_in_rows, dissipation, joint_rows, port_columns
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 from phloat.system.tie_rows import with_stresses
@@ -92,7 +92,7 @@ def linearise(
     small = small_motion(system, state, inputs)
     warn_of_frequencies(system, state, level=3)
     loose = system.loose
-    rows = in_rows(system, loose.rows)
+    rows = columns_in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, rows)
     free = independent_joint_rows(G, B_lam, system.multipliers)
     sizes = {name: int(((w.start <= free) & (free < w.stop)).sum()) for name, w in system.multipliers.slices.items()}

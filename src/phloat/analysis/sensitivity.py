@@ -36,7 +36,7 @@ from phloat.system.parameters import (
     fast_makers,
     number,
     parameter_table,
-    with_given,
+    with_parameter_values,
     with_parameters,
 )
 from phloat.system.state import State
@@ -270,7 +270,7 @@ def _from_system(system: System, names: object, state: StateOf, step: float) -> 
     makers = fast_makers(system, table, [name for group in groups for name in group])
 
     def changed_system(k: int, change: float) -> LinearPHDAE:
-        new = with_given(system, table, {name: values_now[name] + change for name in groups[k]}, makers)
+        new = with_parameter_values(system, table, {name: values_now[name] + change for name in groups[k]}, makers)
         try:
             return linearise(new, state_of(new, state))
         except InputError as error:

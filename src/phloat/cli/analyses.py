@@ -36,21 +36,21 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
             f"{model.label} has modes along a quantity, which can be written as .csv; for shapes use --at-start"
         )
     console.title(model.name or model.label)
-    found = ph.io.run_modes(model)
+    modes = ph.io.run_modes(model)
     data: dict[str, Any] = {"model": args.model, "name": model.name}
-    if isinstance(found, ph.io.ModesAlong):
-        data |= {"along": found.quantity, "values": found.values, "omega": found.omega, "files": args.output}
-        numbers, table = range(found.omega.shape[1]), np.column_stack([found.values, found.omega])
-        heads = [found.quantity, *(f"omega_{k}" for k in numbers)]
-        console.table((found.quantity, *(f"ω{k} (rad/s)" for k in numbers)), table.tolist())
+    if isinstance(modes, ph.io.ModesAlong):
+        data |= {"along": modes.quantity, "values": modes.values, "omega": modes.omega, "files": args.output}
+        numbers, table = range(modes.omega.shape[1]), np.column_stack([modes.values, modes.omega])
+        heads = [modes.quantity, *(f"omega_{k}" for k in numbers)]
+        console.table((modes.quantity, *(f"ω{k} (rad/s)" for k in numbers)), table.tolist())
     else:
-        data |= {"rigid": found.rigid, "modes": _modes_data(found), "files": args.output}
+        data |= {"rigid": modes.rigid, "modes": _modes_data(modes), "files": args.output}
         heads = ["mode", "omega", "hertz"]
-        table = np.column_stack([range(len(found)), found.omega, found.omega * HERTZ])
+        table = np.column_stack([range(len(modes)), modes.omega, modes.omega * HERTZ])
         rows = [(k, float(m["omega"]), float(m["hertz"]), _mode_remark(m)) for k, m in enumerate(data["modes"])]
         console.table(("mode", "ω (rad/s)", "f (Hz)", ""), rows)
     title = models.title(model)
-    models.write_files(console, args.output, data, plotted=found, table=(heads, table), title=title)
+    models.write_files(console, args.output, data, plotted=modes, table=(heads, table), title=title)
     return data
 
 
@@ -63,15 +63,15 @@ def _modes_request(model: Model, args: argparse.Namespace) -> ModesRequest:
     return ModesRequest(count, tuple(args.lock or request.lock), along)
 
 
-def _modes_data(found: ph.types.Modes) -> list[dict[str, Any]]:
+def _modes_data(modes: ph.types.Modes) -> list[dict[str, Any]]:
     """For each mode its frequency in rad/s and Hz, growth rate (1/s) and damping ratio (None if loads or a spin act)."""
-    growth = np.zeros(len(found)) if found.growth is None else found.growth
-    ratios: list[float | None] = [None] * len(found)
-    if found.growth is None:
-        ratios = [float(-p.real / abs(p)) if abs(p) else 0.0 for p in found.poles]
+    growth = np.zeros(len(modes)) if modes.growth is None else modes.growth
+    ratios: list[float | None] = [None] * len(modes)
+    if modes.growth is None:
+        ratios = [float(-p.real / abs(p)) if abs(p) else 0.0 for p in modes.poles]
     return [
-        {"omega": w, "hertz": w * HERTZ, "rigid": k < found.rigid, "growth": growth[k], "damping": ratios[k]}
-        for k, w in enumerate(found.omega)
+        {"omega": w, "hertz": w * HERTZ, "rigid": k < modes.rigid, "growth": growth[k], "damping": ratios[k]}
+        for k, w in enumerate(modes.omega)
     ]
 
 
@@ -91,33 +91,34 @@ def response_command(args: argparse.Namespace, console: Console) -> dict[str, An
     """Computes H(jω) between the ports of the model's `response`, prints peaks and writes the files of --output."""
     models.require_suffixes(args.output, (*models.PICTURES, ".csv", ".json"))
     model = models.load_file(args.model)
-    found = ph.io.run_response(model)
-    pairs = [(output, source) for output in found.outputs for source in found.inputs]
-    peaks = [_peak_data(found, *pair) for pair in pairs]
-    data = {"model": args.model, "name": model.name, "inputs": found.inputs, "outputs": found.outputs, "peaks": peaks}
-    data |= {"omega": found.omega, "real": found.values.real, "imag": found.values.imag, "files": args.output}
+    response = ph.io.run_response(model)
+    pairs = [(output, source) for output in response.outputs for source in response.inputs]
+    peaks = [_peak_data(response, *pair) for pair in pairs]
+    data = {"model": args.model, "name": model.name, "inputs": response.inputs, "outputs": response.outputs}
+    H = response.values
+    data |= {"peaks": peaks, "omega": response.omega, "real": H.real, "imag": H.imag, "files": args.output}
     console.title(model.name or model.label)
-    first, last = (six_digits(float(w)) for w in found.omega[[0, -1]])
-    console.print_lines(f"  {len(found.omega)} frequencies from {first} to {last} rad/s")
+    first, last = (six_digits(float(w)) for w in response.omega[[0, -1]])
+    console.print_lines(f"  {len(response.omega)} frequencies from {first} to {last} rad/s")
     rows = []
     for p in peaks:
         first_peaks = ", ".join(map(six_digits, p["peaks"][:6]))
         rows.append((p["output"], p["input"], p["largest"], p["omega"], p["omega"] * HERTZ, first_peaks))
     console.table(("output", "input", "largest |H|", "at ω (rad/s)", "f (Hz)", "peaks (rad/s)"), rows)
     heads = ["omega", *(f"{o} from {i}, {part}" for o, i in pairs for part in ("magnitude", "phase"))]
-    columns = [part(found[pair]) for pair in pairs for part in (np.abs, np.angle)]
-    table = np.column_stack([found.omega, *columns])
-    models.write_files(console, args.output, data, plotted=found, table=(heads, table))
+    columns = [part(response[pair]) for pair in pairs for part in (np.abs, np.angle)]
+    table = np.column_stack([response.omega, *columns])
+    models.write_files(console, args.output, data, plotted=response, table=(heads, table))
     return data
 
 
-def _peak_data(found: ph.types.Response, output: str, source: str) -> dict[str, Any]:
+def _peak_data(response: ph.types.Response, output: str, source: str) -> dict[str, Any]:
     """The largest |H| from one input to one output, its frequency, and the frequencies of all local maxima (rad/s)."""
-    size, omega = np.abs(found[output, source]), found.omega
+    size, omega = np.abs(response[output, source]), response.omega
     top = int(size.argmax())
     peaks = omega[1:-1][(size[1:-1] > size[:-2]) & (size[1:-1] >= size[2:])].tolist()
-    largest, at = float(size[top]), float(omega[top])
-    return {"output": output, "input": source, "largest": largest, "omega": at, "peaks": peaks}
+    largest, peak_omega = float(size[top]), float(omega[top])
+    return {"output": output, "input": source, "largest": largest, "omega": peak_omega, "peaks": peaks}
 
 
 # --- check -----------------------------------------------------------------------------------------------------------
@@ -129,8 +130,8 @@ def check_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     if len(args.models) > 1 and pictures:
         raise InputError(f"{len(args.models)} models and one picture; draw them one by one")
     models.require_suffixes(pictures, models.PICTURES)
-    found = [_check_model(path, args, console, pictures) for path in args.models]
-    return found[0] if len(found) == 1 else {"models": found}
+    facts = [_check_model(path, args, console, pictures) for path in args.models]
+    return facts[0] if len(facts) == 1 else {"models": facts}
 
 
 def _check_model(path: str, args: argparse.Namespace, console: Console, pictures: list[str]) -> dict[str, Any]:

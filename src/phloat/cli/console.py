@@ -159,8 +159,8 @@ def report_error(error: BaseException, console: Console) -> int:
     """Prints an error, as text and (with `json`) as a JSON object; returns the exit code."""
     code, message = exit_code_and_message(error)
     console.error(message)
-    where = {key: found for key in ("file", "line", "key") if (found := getattr(error, key, None))}
-    about = {"kind": type(error).__name__, "message": message, **where}
+    location = {key: value for key in ("file", "line", "key") if (value := getattr(error, key, None))}
+    about = {"kind": type(error).__name__, "message": message, **location}
     console.print_json({"phloat": __version__, "error": about, "exit": code})
     return code
 

@@ -85,13 +85,13 @@ def declared_packages() -> dict[str, list[str]]:
         lines = requires("phloat") or []
     except PackageNotFoundError:  # run from its source without an installation
         lines = []
-    found: dict[str, list[str]] = {extra: [] for extra in PURPOSES}
+    by_extra: dict[str, list[str]] = {extra: [] for extra in PURPOSES}
     for line in lines:
         extra = re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", line)
         package = re.match(r"[\w.-]+", line)
         if extra and package and extra[1] not in DEVELOPERS:
-            found.setdefault(extra[1], []).append(package[0])
-    return {extra: packages for extra, packages in found.items() if packages}
+            by_extra.setdefault(extra[1], []).append(package[0])
+    return {extra: packages for extra, packages in by_extra.items() if packages}
 
 
 def _installed_version(package: str) -> str | None:
@@ -201,10 +201,10 @@ def schema_command(args: argparse.Namespace, console: Console) -> dict[str, Any]
 def catalogue() -> dict[str, Path]:
     """The paths of all examples by file name, models first, in the installed package or in the source tree."""
     package = Path(phloat.__file__).parent
-    for where in (package / "examples", package.parents[1] / "examples"):
-        if (where / "models").is_dir():
-            files = [path for path in sorted((where / "models").iterdir()) if path.suffix in MODEL_SUFFIXES]
-            files += [path for path in sorted(where.glob("*.py")) if path.name not in NOT_FOR_COPYING]
+    for folder in (package / "examples", package.parents[1] / "examples"):
+        if (folder / "models").is_dir():
+            files = [path for path in sorted((folder / "models").iterdir()) if path.suffix in MODEL_SUFFIXES]
+            files += [path for path in sorted(folder.glob("*.py")) if path.name not in NOT_FOR_COPYING]
             return {path.name: path for path in files}
     raise InputError("the examples are not in this installation; they are in the source of phloat, in examples/")
 
@@ -216,8 +216,8 @@ def example_question(path: Path) -> str:
         return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
     if path.suffix == ".json":
         return str(json.loads(text).get("about", ""))
-    found = re.search(r"^about: *(?:>-\n +)?(.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^about: *(?:>-\n +)?(.*)$", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _example(name: str, examples: dict[str, Path]) -> Path:

@@ -277,21 +277,22 @@ def parser() -> argparse.ArgumentParser:
     out.set_defaults(command=None, run=None, quiet=False, json=False)
     commands = out.add_subparsers(title="commands", metavar="COMMAND")
     width = max(min(shutil.get_terminal_size().columns, 80) - 2, 20)
-    found = {}
+    parsers = {}
     for run_command in (_run, _modes, _response, _sweep, _check, _view, _examples, _doctor, _verify, _schema):
-        what, more, shown = (inspect.getdoc(run_command) or "\n\n\n\n").split("\n\n", 2)
-        name, about = run_command.__name__.removeprefix("_"), textwrap.fill(f"{what} {' '.join(more.split())}", width)
-        found[name] = commands.add_parser(
+        summary, more, example = (inspect.getdoc(run_command) or "\n\n\n\n").split("\n\n", 2)
+        name = run_command.__name__.removeprefix("_")
+        about = textwrap.fill(f"{summary} {' '.join(more.split())}", width)
+        parsers[name] = commands.add_parser(
             name,
-            help=what[:1].lower() + what[1:].removesuffix("."),
+            help=summary[:1].lower() + summary[1:].removesuffix("."),
             description=about,
-            epilog="examples:\n" + textwrap.indent(shown, "  "),
+            epilog="examples:\n" + textwrap.indent(example, "  "),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        found[name].set_defaults(command=name, run=run_command)
-        found[name].add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-        found[name].add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
-    _add_arguments(found)
+        parsers[name].set_defaults(command=name, run=run_command)
+        parsers[name].add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+        parsers[name].add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    _add_arguments(parsers)
     return out
 
 

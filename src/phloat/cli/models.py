@@ -42,15 +42,15 @@ def with_times(model: Model, t_end: str | None, dt: str | None) -> Model:
     return replace(model, simulate=Simulate(**times)) if times else model
 
 
-def to_seconds(what: str, text: str) -> float:
-    """The time (s) written in `text`, with or without a unit. Raises InputError naming the option `what` if it is not a time."""
+def to_seconds(label: str, text: str) -> float:
+    """The time (s) written in `text`, with or without a unit. Raises InputError naming the option `label` if it is not a time."""
     try:
-        found = parse_number(text)
+        number = parse_number(text)
     except InputError as error:
-        raise InputError(f"{what}: {error}; write 2, 2s or 500ms") from error
-    if found.dimension not in (None, TIME):
-        raise InputError(f"{what} is {text!r}, which is not a time; write 2, 2s or 500ms")
-    return found.value
+        raise InputError(f"{label}: {error}; write 2, 2s or 500ms") from error
+    if number.dimension not in (None, TIME):
+        raise InputError(f"{label} is {text!r}, which is not a time; write 2, 2s or 500ms")
+    return number.value
 
 
 def stem(model: Model) -> str:
@@ -77,11 +77,11 @@ def check_outputs(model: Model) -> None:
 
 def compute_outputs(model: Model, result: Any) -> dict[str, np.ndarray]:
     """The outputs of the model for a result, by name. Raises FileError with the line of an output that cannot be computed."""
-    found = {}
+    values = {}
     for name, output in model.outputs.items():
         with errors_at(child(model.root, "outputs", name) or model.root):
-            found[name] = output.value(result)
-    return found
+            values[name] = output.value(result)
+    return values
 
 
 def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
@@ -95,15 +95,15 @@ def column_names(name: str, shape: tuple[int, ...]) -> list[str]:
 
 def write_table(path: Path, heads: list[str], table: np.ndarray) -> None:
     """Writes a table of numbers as CSV, with all digits."""
-    with open(path, "w", newline="", encoding="utf-8") as opened:
-        csv.writer(opened, lineterminator="\n").writerows([heads, *np.asarray(table, dtype=float).tolist()])
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([heads, *np.asarray(table, dtype=float).tolist()])
 
 
-def require_suffixes(paths: Iterable[str], known: tuple[str, ...]) -> None:
-    """Raises InputError if the suffix of a file to be written is not in `known`, or its folder does not exist."""
+def require_suffixes(paths: Iterable[str], suffixes: tuple[str, ...]) -> None:
+    """Raises InputError if the suffix of a file to be written is not in `suffixes`, or its folder does not exist."""
     for path in paths:
-        if (found := Path(path).suffix.lower()) not in known:
-            raise InputError(f"{path!r} ends in {found or 'nothing'}; it can end in {', '.join(known)}")
+        if (suffix := Path(path).suffix.lower()) not in suffixes:
+            raise InputError(f"{path!r} ends in {suffix or 'nothing'}; it can end in {', '.join(suffixes)}")
         require_folder(path)
 
 

@@ -52,25 +52,25 @@ def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     return data
 
 
-def _run_folder(model: Model, wanted: str | None, overwrite: bool) -> Path:
-    """The folder to write the run to: `wanted`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
+def _run_folder(model: Model, requested: str | None, overwrite: bool) -> Path:
+    """The folder to write the run to: `requested`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
     unless `overwrite`: then the old run is removed."""
-    first = Path(wanted or f"{models.stem(model)}.run")
+    first = Path(requested or f"{models.stem(model)}.run")
     has_run = (first / "run.json").exists() or (first / SUMMARY).exists()
     if overwrite and first.is_dir():
         if not has_run:
             raise InputError(f"{str(first)!r} exists and has no run in it; --overwrite replaces runs only")
         _remove_run(first)
         return first
-    if wanted is None:
+    if requested is None:
         numbered = (Path(f"{models.stem(model)}.run-{k}") for k in range(2, 10_000))
         while first.exists() and (not first.is_dir() or any(first.iterdir())):
             first = next(numbered)
     elif first.exists() and not first.is_dir():
-        raise InputError(f"{wanted!r} is a file; a run is saved in a folder")
+        raise InputError(f"{requested!r} is a file; a run is saved in a folder")
     elif has_run:
-        others = f"give another folder, --overwrite it, or continue it: --resume {wanted}"
-        raise InputError(f"there is a run in {wanted!r} already; {others}")
+        alternatives = f"give another folder, --overwrite it, or continue it: --resume {requested}"
+        raise InputError(f"there is a run in {requested!r} already; {alternatives}")
     return first
 
 
@@ -104,18 +104,18 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
 
 def _interrupted_run(model: Model, path: str, folder: Path) -> str:
     """The message of an interrupted run: saved times and how to continue. Removes the folder of a run without rows."""
-    where = RunFolder(folder)
-    if not where.taken:
+    run_folder = RunFolder(folder)
+    if not run_folder.taken:
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
         return NOTHING_WRITTEN
-    description = where.description()
+    description = run_folder.description()
     if not description["pieces"]:
         _remove_run(folder)
         return NOTHING_WRITTEN
     _copy_model(model, folder)
-    kept = f"{description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}"
-    return f"interrupted; {kept}; continue with: phloat run {path} --resume {folder}"
+    saved = f"{description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}"
+    return f"interrupted; {saved}; continue with: phloat run {path} --resume {folder}"
 
 
 # --- results ---------------------------------------------------------------------------------------------------------
@@ -124,9 +124,9 @@ def _interrupted_run(model: Model, path: str, folder: Path) -> str:
 def _write_results(model: Model, result: Any, folder: Path, *, page: bool) -> dict[str, Any]:
     """Writes the outputs as a table, the page and a copy of the model to the folder of the run; returns a summary for JSON."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = models.compute_outputs(model, result)
-    single = {name: value for name, value in found.items() if model.outputs[name].take is not None}
-    series = {name: value for name, value in found.items() if name not in single}
+    values = models.compute_outputs(model, result)
+    single = {name: value for name, value in values.items() if model.outputs[name].take is not None}
+    series = {name: value for name, value in values.items() if name not in single}
     if series:
         heads = [head for name, value in series.items() for head in models.column_names(name, value.shape[1:])]
         table = np.column_stack([result.t, *(value.reshape(len(result), -1) for value in series.values())])
@@ -196,13 +196,13 @@ def _value_text(value: Any) -> str:
 
 def view_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     """Opens the page of a run, of a model or of a file in a browser, and writes it first if needed."""
-    what = Path(args.what)
-    is_page = what.suffix.lower() in PAGES
-    if not what.exists():
+    path = Path(args.what)
+    is_page = path.suffix.lower() in PAGES
+    if not path.exists():
         raise InputError(f"there is no {args.what!r}; give a folder with a run, a model file or a page")
-    if args.modes and (what.is_dir() or is_page):
+    if args.modes and (path.is_dir() or is_page):
         raise InputError(f"--modes is for model files, and {args.what!r} is not one")
-    page = _run_page(what, args.output) if what.is_dir() else what if is_page else _model_page(args, console)
+    page = _run_page(path, args.output) if path.is_dir() else path if is_page else _model_page(args, console)
     opened = not args.no_browser and open_page(page)
     console.print_lines(f"{'opened' if opened else 'open in a browser'}: {page.resolve().as_uri()}")
     return {"what": args.what, "page": str(page), "opened": opened}
@@ -241,10 +241,10 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
     page = args.output or f"{models.stem(model)}.html"
     models.require_suffixes([page], PAGES)
     if model.simulate is not None and not args.modes:
-        found: Any = ph.io.run_model(model, progress=False if console.quiet else None)
+        result: Any = ph.io.run_model(model, progress=False if console.quiet else None)
     else:
-        found = ph.io.run_modes(replace(model, modes=replace(model.modes or ModesRequest(), along=None)))
-    return ph.to_html(found, page, title=models.title(model), u=dict(model.inputs) or None)
+        result = ph.io.run_modes(replace(model, modes=replace(model.modes or ModesRequest(), along=None)))
+    return ph.to_html(result, page, title=models.title(model), u=dict(model.inputs) or None)
 
 
 def open_page(page: Path) -> bool:
@@ -281,28 +281,28 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
                 file.unlink()
     console.title(model.name or model.label)
     try:
-        found = ph.io.run_sweep(model, workers=args.workers, save=folder, progress=False if console.quiet else None)
+        ensemble = ph.io.run_sweep(model, workers=args.workers, save=folder, progress=False if console.quiet else None)
     except KeyboardInterrupt as error:
         raise Interrupted(_interrupted_sweep(folder)) from error
-    if not found.ok.any():
-        raise ConvergenceError(f"all {len(found)} runs failed; the first: {found.failed[0].error}")
-    numbers = [name for name, shape in found.shapes.items() if not shape]
-    columns = [np.arange(len(found)), *found.parameters.values(), *(found[name] for name in numbers)]
-    models.write_table(folder / SAMPLES, ["sample", *found.parameters, *numbers], np.column_stack(columns))
+    if not ensemble.ok.any():
+        raise ConvergenceError(f"all {len(ensemble)} runs failed; the first: {ensemble.failed[0].error}")
+    numbers = [name for name, shape in ensemble.shapes.items() if not shape]
+    columns = [np.arange(len(ensemble)), *ensemble.parameters.values(), *(ensemble[name] for name in numbers)]
+    models.write_table(folder / SAMPLES, ["sample", *ensemble.parameters, *numbers], np.column_stack(columns))
     data = {
         **{"model": args.model, "name": model.name, "folder": str(folder)},
-        "samples": len(found),
-        "sampling": found.samples.sampling,
-        "failed": [{"sample": f.sample, "parameters": f.parameters, "error": f.error} for f in found.failed],
-        "parameters": {name: _statistics(x) for name, x in found.parameters.items()},
-        "outputs": {name: _statistics(found[name][found.ok]) for name in numbers},
+        "samples": len(ensemble),
+        "sampling": ensemble.samples.sampling,
+        "failed": [{"sample": f.sample, "parameters": f.parameters, "error": f.error} for f in ensemble.failed],
+        "parameters": {name: _statistics(x) for name, x in ensemble.parameters.items()},
+        "outputs": {name: _statistics(ensemble[name][ensemble.ok]) for name in numbers},
         "table": str(folder / SAMPLES),
     }
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
-    console.print_lines(f"  {len(found)} runs ({found.samples.sampling}), {len(found.failed)} failed")
+    console.print_lines(f"  {len(ensemble)} runs ({ensemble.samples.sampling}), {len(ensemble.failed)} failed")
     rows = [(name, *one.values()) for part in ("parameters", "outputs") for name, one in data[part].items()]
     console.table(("", "mean", "deviation", "min", "max"), rows)
-    for failed in found.failed[:3]:
+    for failed in ensemble.failed[:3]:
         console.note(f"sample {failed.sample} failed: {failed.error}")
     console.print_lines(f"all samples: {folder / SAMPLES}")
     return data
@@ -311,11 +311,11 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 def _interrupted_sweep(folder: Path) -> str:
     """The message of an interrupted sweep: the number of computed runs, and how to continue."""
     try:
-        found = ph.io.load_ensemble(folder)
+        ensemble = ph.io.load_ensemble(folder)
     except InputError:
         return NOTHING_WRITTEN
-    done = len(found) - found.missing
-    return f"interrupted; {done} of {len(found)} runs are kept in {folder}; the same command continues with the rest"
+    finished = len(ensemble) - ensemble.missing
+    return f"interrupted; {finished} of {len(ensemble)} runs are kept in {folder}; the same command continues with the rest"
 
 
 def _statistics(x: np.ndarray) -> dict[str, float]:

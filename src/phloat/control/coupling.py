@@ -23,7 +23,7 @@ from phloat.linear.form.state_space import descriptor
 from phloat.linear.time.march import WAY
 from phloat.motion.run.outputs import Outputs
 from phloat.system.connect import Wire
-from phloat.system.connection import attached
+from phloat.system.connection import element_of
 from phloat.system.system import System
 
 Model = System | LinearPHDAE
@@ -162,5 +162,5 @@ def with_elements(system: System, parts: Iterable[JointSpring | JointDamper]) ->
     for part in parts:
         if part.label in elements:
             raise InputError(f"the system already has an element {part.label!r}; name the controller differently")
-        elements[part.label] = attached(part, system.bodies, system.joints, system.plane)
+        elements[part.label] = element_of(part, system.bodies, system.joints, system.plane)
     return replace(system, elements=elements)

@@ -26,7 +26,7 @@ from phloat.motion.kernel.tables import LAM
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.task import Task
-from phloat.system.joint_rows import in_velocities, joint_coordinates, joint_rows
+from phloat.system.joint_rows import columns_in_velocities, joint_coordinates, joint_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -243,7 +243,7 @@ class SystemStepper(ExternalStepper):
             if self.runner is not None:  # λ of the last step
                 packed = self.runner.packed
                 lam = packed.w[packed.model.where[LAM] :][: len(lam)]
-            effort = joint_rows(self.system, y.state, in_velocities(self.system))[1].T @ lam
+            effort = joint_rows(self.system, y.state, columns_in_velocities(self.system))[1].T @ lam
             out |= {f"{p}.effort": effort[self.system.ports[p]] for p in driven}
         return out | {name: np.ravel(y[name]) for name in (*self.angles, *self.extra)}
 

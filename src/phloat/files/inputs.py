@@ -1,7 +1,7 @@
-"""What acts on a model: inputs over time, and controllers. No expression is ever run.
+"""Inputs over time and controllers of a model. Expressions are never evaluated.
 
-An input is a constant, corners, a table, or a signal of a named kind. Controllers are passive ones by their gains or energy shaping
-by its target, continuous or sampled.
+An input is a constant, corners, a table, or a signal of a named kind. Controllers are passive (by gains) or energy shaping (by a
+target), continuous or sampled.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Sine:
 
 @dataclass(frozen=True)
 class Circling:
-    """The velocity of a point on a circle in the plane xy, as of a crank pin: v = rate radius (−sin, cos); in space (…, 0)."""
+    """The velocity of a point on a circle in the plane xy, such as a crank pin: v = rate radius (−sin, cos); in space (…, 0)."""
 
     radius: float = field(metadata=describe("of the circle", "length", above=0.0))
     rate: float = field(metadata=describe("angular velocity", "angular rate"))
@@ -79,8 +79,8 @@ class InTime:
             raise InputError(f"the end {self.end:g} s is not after the start {self.start:g} s")
 
     def __call__(self, t: float) -> Any:
-        last = np.inf if self.end is None else self.end
-        x, out = min(max(t, self.start), last) - self.start, np.asarray(self.coefficients[-1])
+        end = np.inf if self.end is None else self.end
+        x, out = min(max(t, self.start), end) - self.start, np.asarray(self.coefficients[-1])
         for c in self.coefficients[-2::-1]:
             out = np.asarray(c) + x * out
         return out
@@ -104,7 +104,7 @@ class Pulse:
 
 @dataclass(frozen=True)
 class SpinUp:
-    """The angle of a hub whose rate rises smoothly from 0 to `rate` in the time `over`, and stays (Simo and Vu-Quoc, 1986)."""
+    """The angle of a hub whose rate rises smoothly from 0 to `rate` in the time `over`, then is constant (Simo, Vu-Quoc 1986)."""
 
     rate: float = field(metadata=describe("at its end", "angular rate"))
     over: float = field(metadata=describe("duration", "time", above=0.0))
@@ -151,7 +151,7 @@ PIECEWISE = Converted(
 
 
 def time_table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of a table."""
+    """The times and values of a table as arrays. Raises InputError unless times ascend with a value at each."""
     if len(times) != len(values) or np.diff(times).min() <= 0.0:
         raise InputError("times must ascend, with a value at each; give at least two")
     lines = piecewise(dict(zip(times, values, strict=True)))
@@ -159,6 +159,7 @@ def time_table(times: tuple[float, ...], values: tuple[Any, ...]) -> tuple[np.nd
 
 
 def is_table(value: Any) -> bool:
+    """Whether an input is a pair of times and values."""
     return isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1
 
 
@@ -188,6 +189,7 @@ SIGNALS = (
 
 
 def is_constant(value: Any) -> bool:
+    """Whether an input is a number or a vector."""
     return not callable(value) and not is_table(value) and not isinstance(value, Position)
 
 
@@ -215,7 +217,7 @@ INPUTS = MapOf(INPUT, what="port")
 
 
 def in_space(value: Any, space: bool) -> Any:
-    """A signal with the components of space or of the plane."""
+    """A signal with three components in space, two in a plane."""
     if isinstance(value, Circling):
         return replace(value, space=space)
     if isinstance(value, Sum):
@@ -235,7 +237,7 @@ EFFORT = Number(("force", "torque"), above=0.0)
 
 @dataclass(frozen=True)
 class Pid:
-    """Damper, spring about a target and inertia at a port."""
+    """A damper, a spring about a target and an inertia at a port, as a controller."""
 
     port: str = field(metadata=describe("where it acts"))
     damping: float = field(default=0.0, metadata=describe("on the rate: a damper"))
@@ -252,7 +254,7 @@ class Pid:
 
 @dataclass(frozen=True, eq=False)
 class EnergyShaping:
-    """Shapes the energy of joints so that it is least at their targets, bent links and gravity included."""
+    """Shapes the energy of joints to have its minimum at their targets; includes deformation and gravity."""
 
     target: Mapping[str, float] = field(metadata=describe("{joint: angle or slide}"))
     stiffness: float | Mapping[str, float] = field(metadata=describe("of all joints, or {joint: …}"))
@@ -266,7 +268,7 @@ class EnergyShaping:
 
 @dataclass(frozen=True, eq=False)
 class JointControllers:
-    """Several passive controllers as one."""
+    """Several passive controllers combined into one."""
 
     parts: tuple[Callable[[System], Any], ...]
 
@@ -276,7 +278,7 @@ class JointControllers:
 
 @dataclass(frozen=True, eq=False)
 class SampledController:
-    """A controller in a computer: sampled, with a delay and limited efforts."""
+    """A digital controller: sampled, with a delay and limited efforts."""
 
     of: Callable[[System], Any] = field(metadata=describe("the controller"))
     every: float = field(metadata=describe("sample time", "time", above=0.0))
@@ -313,16 +315,17 @@ class WiredController:
 
 
 def controller_matrices(path: Path) -> dict[str, np.ndarray]:
-    """E, J, R and B of a file."""
+    """The matrices E, J, R and B in a .npz file."""
     return dict(zip("EJRB", require_arrays(path, load_arrays(path), *"EJRB"), strict=True))
 
 
 def store_controller(arrays: Any, writer: Writer) -> str:
+    """Writes the matrices of a controller to a file and returns its name."""
     return store_arrays(replace(writer, body="controller"), "the matrices of a controller", arrays)
 
 
 def for_each(kind: Number) -> OneOf:
-    """A number for all joints, or one for each."""
+    """The kind of a number for all joints, or of one for each."""
     return OneOf((kind, MapOf(kind, what="joint")), lambda v: int(isinstance(v, Mapping)))
 
 

@@ -1,4 +1,4 @@
-"""What is found when bodies are made and connected: the place in a file that causes an error, and units that do not fit."""
+"""Errors of constructing and connecting bodies with their location in the file, and checks of units against the system."""
 
 from __future__ import annotations
 
@@ -30,44 +30,45 @@ from phloat.system.units import units
 
 @contextmanager
 def errors_at(root: Node | None, *sections: str) -> Iterator[None]:
-    """Raises errors of the block as FileError at the key of these sections that they mention, or at the first section."""
+    """Raises errors of the block as FileError at the key of these sections that the message mentions, else at the first section."""
     try:
         with computable("the model"):
             yield
     except FileError:
         raise
     except InputError as error:
-        there = [node for name in sections if (node := child(root, name)) is not None]
-        node = _mentioned_node(there, str(error)) or root
+        nodes = [node for name in sections if (node := child(root, name)) is not None]
+        node = _mentioned_node(nodes, str(error)) or root
         if node is None:
             raise
         raise FileError(str(error), node.file, node.line, node.key) from error
 
 
 def _mentioned_node(sections: Sequence[Node], message: str) -> Node | None:
-    """The key or text of these sections that a message mentions first, or the first section."""
-    keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walked(section)]
-    found = [((at.start(), k, -len(key)), node) for key, k, node in keys if (at := _mentioned(key, message))]
-    return min(found, key=lambda f: f[0])[1] if found else next(iter(sections), None)
+    """The node whose key or text is mentioned first in a message, or the first section; None without sections."""
+    keys = [(key, k, node) for k, section in enumerate(sections) for key, node in _walk(section)]
+    matches = [((match.start(), k, -len(key)), node) for key, k, node in keys if (match := _mention(key, message))]
+    return min(matches, key=lambda f: f[0])[1] if matches else next(iter(sections), None)
 
 
-def _walked(node: Node) -> Iterator[tuple[str, Node]]:
-    """Its key, and all keys and texts inside, with their nodes."""
+def _walk(node: Node) -> Iterator[tuple[str, Node]]:
+    """The key of a node, and all keys and texts in it, with their nodes."""
     if node.path:
         yield node.path[-1], node
     if node.text:
         yield node.text, node
     for inner in (*(node.entries or {}).values(), *(node.items or ())):
-        yield from _walked(inner)
+        yield from _walk(inner)
 
 
-def _mentioned(key: str, message: str) -> re.Match[str] | None:
-    there = len(key) > 1 and key in message
-    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if there else None
+def _mention(key: str, message: str) -> re.Match[str] | None:
+    """The match of a key as a word in a message."""
+    mentioned = len(key) > 1 and key in message
+    return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if mentioned else None
 
 
 def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
-    """The system. Raises FileError at the body or joint that cannot be made or connected."""
+    """The connected system. Raises FileError at the body or joint that cannot be constructed or connected."""
     bodies = _bodies(parts, root)
     try:
         with computable("the model"):
@@ -81,8 +82,8 @@ def connect_parts(parts: Parts, root: Node | None) -> System | LinearPHDAE:
 
 
 def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
-    """Bodies by name; equal recipes are made once."""
-    known: dict[str, Any] = {}
+    """The constructed bodies by name; equal recipes are constructed once."""
+    built: dict[str, Any] = {}
     out: dict[str, Any] = {}
     for name, part in parts.bodies.items():
         node = child(root, "bodies", name)
@@ -90,20 +91,20 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
             out[name] = connect_parts(replace(part, plane=parts.plane), child(node, "system"))
             continue
         key = _key(part)
-        if key not in known:
+        if key not in built:
             try:
                 with computable(f"body {name!r}"):
-                    known[key] = part.repeat(part.recipe)
+                    built[key] = part.repeat(part.recipe)
             except (InputError, AccuracyError) as error:
                 if node is None:
                     raise
                 (_mentioned_node([node], str(error)) or node).fail(str(error))
-        out[name] = known[key]
+        out[name] = built[key]
     return out
 
 
 def _key(part: Part) -> str:
-    """A text that is equal for bodies made in the same way."""
+    """A text that is equal for equal constructions."""
     assert isinstance(part, Construction)
     try:
         return json.dumps(BODY.write(part, Writer()))
@@ -112,67 +113,70 @@ def _key(part: Part) -> str:
 
 
 def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> Node | None:
-    """The first joint that cannot be connected together with all joints before it."""
-    listed = child(root, "joints")
-    if listed is None:
+    """The node of the first joint that cannot be connected together with all joints before it."""
+    section = child(root, "joints")
+    if section is None:
         return None
-    nodes = list((listed.entries or {}).values()) if listed.items is None else list(listed.items)
+    nodes = list((section.entries or {}).values()) if section.items is None else list(section.items)
     order = sorted(range(len(parts.joints)), key=lambda k: not isinstance(parts.joints[k], Joint))
 
-    def wrong(count: int) -> str:
-        """What is wrong with the first so many."""
-        some = replace(parts, joints=tuple(parts.joints[k] for k in order[:count]), locked=(), driven=())
+    def error_of(count: int) -> str:
+        """The message of the error of connecting the first `count` joints; "" if there is none."""
+        first_parts = replace(parts, joints=tuple(parts.joints[k] for k in order[:count]), locked=(), driven=())
         try:
-            some.connected(bodies)
+            first_parts.connected(bodies)
         except InputError as error:
             return str(error)
         return ""
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        count = bisect_left(range(len(order) + 1), 1, key=lambda count: bool(wrong(count)))  # there may be thousands
-        return _mentioned_node([nodes[order[count - 1]]], wrong(count)) if 0 < count <= len(order) else None
+        count = bisect_left(
+            range(len(order) + 1), 1, key=lambda count: bool(error_of(count))
+        )  # bisection, as there may be thousands
+        return _mentioned_node([nodes[order[count - 1]]], error_of(count)) if 0 < count <= len(order) else None
 
 
-# --- units that are known only when the system is connected -----------------------------------------------------------
+# --- units that are checked after the system is connected -------------------------------------------------------------
 
 UnitAt = tuple[Node, Dimension]
 TAKEN = {"N": "force", "N m": "torque", "m/s": "velocity", "rad/s": "angular rate", "1": "number"}
 POSITIONS = {"N": "length", "m/s": "length", "N m": "angle", "rad/s": "angle"}
 
 
-def check_inputs(system: System, found: Iterable[UnitAt]) -> None:
-    """Raises FileError if an input has a unit that its port does not take."""
+def check_inputs(system: System, units_found: Iterable[UnitAt]) -> None:
+    """Raises FileError if an input has another unit than its port."""
     ports = units(system)["ports"]
-    for node, dimension in found:
+    for node, dimension in units_found:
         port = node.path[1].partition("[")[0] if len(node.path) > 1 else ""
         if node.path[0] == "inputs" and "polynomial" not in node.path and port in ports:
             names = POSITIONS if "position" in node.path else TAKEN
             _check(node, dimension, {names[unit] for unit in ports[port]["in"] if unit in names}, f"{port!r} takes")
 
 
-def check_parameters(found: Iterable[UnitAt]) -> None:
+def check_parameters(units_found: Iterable[UnitAt]) -> None:
     """Raises FileError if a parameter of a sweep has the unit of another quantity."""
-    for node, dimension in found:
+    for node, dimension in units_found:
         if node.path[:2] == ("sweep", "parameters"):
             name = node.path[2].partition("[")[0].rpartition(".")[2]
             if quantities := parameter_quantities().get(name):
                 _check(node, dimension, quantities, f"{name!r} is")
 
 
-def _check(node: Node, dimension: Dimension, names: set[str], what: str) -> None:
+def _check(node: Node, dimension: Dimension, names: set[str], subject: str) -> None:
+    """Raises FileError unless a dimension is that of one of these quantities."""
     if not any(dimension.fits(QUANTITIES[name][0]) for name in names):
-        wanted = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
-        node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {what} {wanted}")
+        required = " or ".join(dimension_name(QUANTITIES[name][0]) for name in sorted(names))
+        node.fail(f"found {(node.text or '').strip()!r}, {dimension_name(dimension)}; {subject} {required}")
 
 
 @cache
 def parameter_quantities() -> dict[str, set[str]]:
-    """The quantities of the fields of recipes, by field name."""
+    """The quantities that the fields of recipes may measure, by field name."""
     out: dict[str, set[str]] = {"gravity": {"acceleration"}}
     for kind in (BODY, JOINT, ANY_MATERIAL, BEAM_SECTION):
-        for name, of in _quantities(kind, ""):
-            out.setdefault(name, set()).update(of)
+        for name, quantities in _quantities(kind, ""):
+            out.setdefault(name, set()).update(quantities)
     return out
 
 
@@ -182,7 +186,7 @@ def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield name, kind.of
     elif isinstance(kind, Key):
         yield from _quantities(kind.kind, kind.argument)
-    elif isinstance(kind, MapOf):  # its values, not its keys
+    elif isinstance(kind, MapOf):  # of its values, not of its keys
         yield from _quantities(kind.of, name)
     elif is_dataclass(kind) or (isinstance(kind, Sequence) and not isinstance(kind, str)):
         for inner in vars(kind).values() if is_dataclass(kind) else kind:

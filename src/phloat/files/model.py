@@ -1,4 +1,4 @@
-"""Models: a mechanism, its initial state, its inputs and requests, as a model file describes them."""
+"""Models: a mechanism with its initial state, inputs and requests, as described by a model file."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ REQUESTS = {"simulate": "{t_end: 1 s, dt: 1 ms}", "modes": "{count: 10}", "respo
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The contents of a model file: parts to connect, a start, inputs by port, and requests, each None if it is not there.
+    """The contents of a model file: parts, initial state, inputs by port, and requests, each None if it is absent.
 
-    `system` and `state` are computed when they are first used; `text` is that of the file.
+    `system` and `state` are computed when they are first used; `text` is the text of the file.
     """
 
     parts: Parts
@@ -45,13 +45,13 @@ class Model:
     control: Callable[[System], Any] | None = None
     text: str = ""
     path: Path | None = None
-    names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of materials and sections
+    names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # named materials and sections
     root: Node | None = None  # of the file
-    units: tuple[UnitAt, ...] = ()  # to be compared with the system
+    units: tuple[UnitAt, ...] = ()  # units to check against the system
 
     @cached_property
     def system(self) -> System | LinearPHDAE:
-        """The connected system; of bodies on meshes without a frame, a linear one."""
+        """The connected system; a LinearPHDAE if there are bodies on meshes without a frame."""
         system = connect_parts(self.parts, self.root)
         if isinstance(system, System):
             check_inputs(system, self.units)
@@ -59,14 +59,14 @@ class Model:
 
     @cached_property
     def state(self) -> State:
-        """The state at the start."""
+        """The initial state."""
         system = self.mechanism(": it starts from rest and has no State")
         with errors_at(self.root, "start", "inputs"):
             return initial_state(system, self.start, self.inputs, self.t_start)
 
     @cached_property
     def controller(self) -> Any:
-        """The controller, or None."""
+        """The controller of the system, or None."""
         if self.control is None:
             return None
         system = self.mechanism("; its file can have no controller")
@@ -85,7 +85,7 @@ class Model:
 
     @property
     def label(self) -> str:
-        """The name of its file, or its own, for messages."""
+        """The name of the file or of the model, for messages."""
         return self.path.name if self.path else self.name or "the model"
 
     def output(self, result: Result | LinearResult) -> dict[str, np.ndarray]:
@@ -93,7 +93,7 @@ class Model:
         return output_values(self.outputs, result)
 
     def swept_outputs(self) -> dict[str, Output]:
-        """The outputs that the sweep names, all by default. Raises InputError if there is none of a name."""
+        """The outputs named in the sweep, all by default. Raises InputError if a name is unknown."""
         names = (self.sweep.outputs if self.sweep else ()) or tuple(self.outputs)
         for name in names:
             if name not in self.outputs:
@@ -101,17 +101,15 @@ class Model:
         return {name: self.outputs[name] for name in names}
 
     def __repr__(self) -> str:
-        there = [word for word in REQUESTS if getattr(self, word) is not None]
-        return (
-            f"Model({self.name or self.label!r}: {', '.join(self.parts.bodies)}; {', '.join(there) or 'no requests'})"
-        )
+        requests = [word for word in REQUESTS if getattr(self, word) is not None]
+        return f"Model({self.name or self.label!r}: {', '.join(self.parts.bodies)}; {', '.join(requests) or 'no requests'})"
 
 
 def require_request(model: Model, request: str) -> Any:
-    """A request of a model. Raises InputError if it is not there."""
+    """The request of this name of a model. Raises InputError if it is absent."""
     if not isinstance(model, Model):
         raise InputError(f"{type(model).__name__} is not a Model; load_model(path) reads one")
-    found = getattr(model, request)
-    if found is None:
+    value = getattr(model, request)
+    if value is None:
         raise InputError(f"{model.label} has no {request}; write {request}: {REQUESTS[request]} into it")
-    return found
+    return value

@@ -1,4 +1,4 @@
-"""Reading and writing of model files, `load_model` and `save_model`, and their schema."""
+"""Reading and writing model files with `load_model` and `save_model`, and their JSON schema."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ MODEL = Record("a model", (FORMAT, *TITLE.keys, *HEAD, *SYSTEM.keys, *USE.keys, 
 def load_model(path: str | Path) -> Model:
     """The model in a YAML or JSON file.
 
-    Nothing in a file is ever run, and it can name files of its own folder only.
+    Nothing in a file is executed, and it can refer only to files in its own folder.
 
     Parameters
     ----------
@@ -90,37 +90,37 @@ def load_model(path: str | Path) -> Model:
 
 
 def parse_model(text: str, file: str = "model.yaml", *, folder: Path | None = None) -> Model:
-    """The model in a text; files that it names are in the folder."""
+    """The model in a text of a model file; files that it refers to are in `folder`. Raises FileError with line and key."""
     root = parse(text, file)
     _check_version(root)
     root.require_keys([k.key for k in MODEL.keys], "a model")
     context = read_tables(root, Context(folder=folder))
-    given = MODEL.arguments(root, context)
-    plane = given.get("plane")
-    system = {k.argument: given[k.argument] for k in SYSTEM.keys if k.argument in given}
-    whole = replace(SYSTEM.build(root, system), gravity=given.get("gravity"), plane=plane)
-    check_sizes(whole, root)
+    arguments = MODEL.arguments(root, context)
+    plane = arguments.get("plane")
+    system = {k.argument: arguments[k.argument] for k in SYSTEM.keys if k.argument in arguments}
+    mechanism = replace(SYSTEM.build(root, system), gravity=arguments.get("gravity"), plane=plane)
+    check_sizes(mechanism, root)
     check_parameters(context.units)
-    rest = {k.argument: given[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in given}
+    rest = {k.argument: arguments[k.argument] for k in (*TITLE.keys, *USE.keys) if k.argument in arguments}
     rest["inputs"] = {name: in_space(value, plane is None) for name, value in rest.get("inputs", {}).items()}
-    return Model(whole, text=text, names=context.tables, root=root, units=tuple(context.units), **rest)
+    return Model(mechanism, text=text, names=context.tables, root=root, units=tuple(context.units), **rest)
 
 
 def _check_version(root: Node) -> None:
     version = child(root, "phloat")
     if version is None:
         root.fail(f"'phloat' is missing: a model begins with 'phloat: {VERSION}', the version of its format")
-    if (found := Count(1).read(version, Context())) > VERSION:
-        version.fail(f"its format is {found}, and this phloat reads up to {VERSION}; update phloat")
+    if (number := Count(1).read(version, Context())) > VERSION:
+        version.fail(f"its format is {number}, and this phloat reads up to {VERSION}; update phloat")
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
 def save_model(model: Model | System, path: str | Path) -> None:
-    """Writes a model, or a system alone, as YAML, or as JSON if the path ends in .json; load_model reads the same model.
+    """Writes a model or a system to a file, YAML or (.json) JSON, from which `load_model` reads the same model.
 
-    Numbers are written in SI units with all their digits. Meshes and matrices are written to .npz files beside it.
+    Numbers are written in SI units with all digits. Meshes and matrices are written to .npz files in the same folder.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
@@ -131,7 +131,7 @@ def save_model(model: Model | System, path: str | Path) -> None:
 
 
 def plain_model(model: Model | System, path: Path | None = None) -> dict[str, Any]:
-    """A model as plain data; `path` is that of its file, beside which arrays are written."""
+    """A model as plain data; `path` is the file it is for, in whose folder arrays are written."""
     if isinstance(model, System):
         model = Model(parts(model))
     if not isinstance(model, Model):
@@ -142,7 +142,7 @@ def plain_model(model: Model | System, path: Path | None = None) -> dict[str, An
 
 
 def array_writer(path: Path) -> Callable[[str, Mapping[str, Any]], str]:
-    """A function that writes arrays to a file beside a model, named after the model and a body, and returns its name."""
+    """A function (name, arrays) that writes arrays to a file in the folder of a model and returns the name of that file."""
     used = set[str]()
 
     def write(name: str, arrays: Mapping[str, Any]) -> str:
@@ -159,15 +159,15 @@ def array_writer(path: Path) -> Callable[[str, Mapping[str, Any]], str]:
 
 # --- limits ----------------------------------------------------------------------------------------------------------
 #
-# A file can come from anywhere, so that large models are refused before they take memory. Python has no such limits.
+# Files can come from unknown sources, so large models are refused before they take memory. There are no such limits in Python.
 
 
-MAX_ELEMENTS = 2_000  # of a beam, or of a piece of one
-MAX_CELLS = 200_000  # of all bodies of a file, elements of beams included
+MAX_ELEMENTS = 2_000  # elements of a beam or of a piece of a beam
+MAX_CELLS = 200_000  # cells of all bodies of a file, elements of beams included
 
 
 def check_sizes(parts: Parts, root: Node) -> int:
-    """The number of elements and cells. Raises FileError if they are too many for a file."""
+    """The number of elements and cells of all bodies. Raises FileError if it is too large for a file."""
     total = 0
     for name, part in parts.bodies.items():
         node = child(root, "bodies", name) or root
@@ -181,30 +181,31 @@ def check_sizes(parts: Parts, root: Node) -> int:
 
 
 def _body_size(part: Construction, node: Node) -> int:
+    """The number of elements or cells of a body. Raises FileError if it is too large."""
     step = next((step for step in part.steps if step.method == "discretise"), None)
-    given = step.arguments[0] if step is not None and step.arguments else None
+    cells = step.arguments[0] if step is not None and step.arguments else None
     recipe = part.recipe
     if isinstance(recipe, Beam | Split):
-        each = int(given) if isinstance(given, int | np.integer) else max(len(given or ()) - 1, 0)
+        elements = int(cells) if isinstance(cells, int | np.integer) else max(len(cells or ()) - 1, 0)
         pieces = recipe.pieces if isinstance(recipe, Split) else 1
-        if each > MAX_ELEMENTS or pieces > MAX_ELEMENTS:
-            most = _number(max(each, pieces))
-            node.fail(f"{most} elements or pieces; a beam in a file has at most {MAX_ELEMENTS} of each")
-        return each * pieces
+        if elements > MAX_ELEMENTS or pieces > MAX_ELEMENTS:
+            largest = _number(max(elements, pieces))
+            node.fail(f"{largest} elements or pieces; a beam in a file has at most {MAX_ELEMENTS} of each")
+        return elements * pieces
     shape = getattr(recipe, "outline", getattr(recipe, "mesh", None))
     if shape is None or step is None:
         return 0
-    cells = _cells(shape, given) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
-    if cells > MAX_CELLS:
-        node.fail(f"about {_number(cells)} cells; a file has at most {MAX_CELLS}")
-    return int(cells)
+    count = _cells(shape, cells) * 2.0 ** (_axes(shape) * min(int(step.options.get("refine") or 0), 100))
+    if count > MAX_CELLS:
+        node.fail(f"about {_number(count)} cells; a file has at most {MAX_CELLS}")
+    return int(count)
 
 
-def _cells(shape: Any, given: Any) -> float:
-    """How many cells an outline has, given their number along its longest side or along each."""
+def _cells(shape: Any, numbers: Any) -> float:
+    """The approximate number of cells of an outline, for numbers of cells along the longest side or along each side."""
     if isinstance(shape, Mesh):
         return float(shape.cells.shape[0])
-    counts = np.ravel(given or 0.0).tolist()
+    counts = np.ravel(numbers or 0.0).tolist()
     n = float(counts[0])
     if len(counts) > 1:
         return math.prod(counts)
@@ -221,6 +222,7 @@ def _cells(shape: Any, given: Any) -> float:
 
 
 def _axes(shape: Any) -> int:
+    """The dimension of an outline or mesh, 2 or 3."""
     if isinstance(shape, Mesh):
         return shape.points.shape[1]
     flat = outlines.RectangleOutline | outlines.PlateRectangle | outlines.PlateDisc
@@ -228,12 +230,13 @@ def _axes(shape: Any) -> int:
 
 
 def _number(count: float) -> str:
+    """A count as text, in scientific notation from a million on."""
     return f"{int(count)}" if count < 1e6 else f"{count:.1e}"
 
 
 # --- the schema -------------------------------------------------------------------------------------------------------
 #
-# JSON Schema, for editors: built from the same kinds that read the files.
+# JSON Schema for editors, built from the kinds that read the files.
 
 
 SHARED: dict[str, Kind] = {
@@ -252,34 +255,34 @@ SHARED: dict[str, Kind] = {
 def model_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a model file."""
     shared = {name: kind.schema() for name, kind in SHARED.items()}
-    whole = _with_references(MODEL.schema(), shared)
-    whole["properties"]["phloat"] = {"const": VERSION, "description": "the version of the format"}
+    model = _with_references(MODEL.schema(), shared)
+    model["properties"]["phloat"] = {"const": VERSION, "description": "the version of the format"}
     definitions = {
-        name: _with_references(part, {other: p for other, p in shared.items() if other != name})
+        name: _with_references(part, {shared_name: p for shared_name, p in shared.items() if shared_name != name})
         for name, part in shared.items()
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "phloat model",
         "description": "A mechanism, its initial state, inputs and requests. Numbers are SI, or texts with a unit.",
-        **whole,
+        **model,
         "$defs": {"with unit": WITH_UNIT, **definitions},
     }
 
 
 def _with_references(part: Any, shared: dict[str, Any]) -> Any:
-    """The same with a reference in place of every shared part."""
+    """The schema `part` with references in place of shared parts."""
     if isinstance(part, list):
         return [_with_references(item, shared) for item in part]
     if not isinstance(part, dict):
         return part
     bare = {key: value for key, value in part.items() if key != "description"}
-    for name, whole in shared.items():
-        if bare == whole:
+    for name, shared_part in shared.items():
+        if bare == shared_part:
             return {"$ref": f"#/$defs/{name}", **{k: v for k, v in part.items() if k == "description"}}
     return {key: _with_references(value, shared) for key, value in part.items()}
 
 
 def schema_text() -> str:
-    """The schema as text."""
+    """The JSON schema of model files as text."""
     return json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Requests of a model: a run, modes, a frequency response, a sweep; and its outputs, quantities of a run by name."""
+"""Requests of a model (run, modes, frequency response, sweep), and its outputs, which are named quantities of a run."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ INFINITE = {"low": -np.inf, "high": np.inf}
 
 
 def distribution(cls: Any) -> Variant:
-    """A distribution by its numbers, truncated where low and high stand beside it."""
+    """The variant of a distribution by its numbers; with the keys low and high it is truncated."""
     word, keys = file_word(cls), [f.name for f in fields(cls)]
 
-    def truncated(whole: Any, low: float = -np.inf, high: float = np.inf) -> Any:
-        return whole if (low, high) == (-np.inf, np.inf) else distributions.truncated(whole, low=low, high=high)
+    def truncated(base: Any, low: float = -np.inf, high: float = np.inf) -> Any:
+        return base if (low, high) == (-np.inf, np.inf) else distributions.truncated(base, low=low, high=high)
 
     def parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
-        cut = isinstance(value, distributions.Truncated)
-        whole = value.of if cut else value
-        return (whole, {"low": value.low, "high": value.high} if cut else {}) if type(whole) is cls else None
+        is_truncated = isinstance(value, distributions.Truncated)
+        base = value.of if is_truncated else value
+        return (base, {"low": value.low, "high": value.high} if is_truncated else {}) if type(base) is cls else None
 
     arguments = tuple(Key(key, ANY_NUMBER, key) for key in keys)
     numbers = Record(f"a {word} distribution", arguments, getattr(distributions, word))
@@ -50,6 +50,7 @@ def distribution(cls: Any) -> Variant:
 
 
 def choice_parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
+    """The values of a choice and its weights, None if they are equal; None for other distributions."""
     if not isinstance(value, distributions.Choices):
         return None
     return value.values, {"weights": None if len(set(value.weights)) == 1 else value.weights}
@@ -89,7 +90,7 @@ SCHEMES: dict[str, Any] = {
 
 
 def scheme(word: str) -> Variant:
-    """A scheme with options behind its word."""
+    """The variant of a time integration scheme with options."""
     cls = SCHEMES[word]
     kinds: dict[str, Any] = {f.name: ATOL for f in fields(cls) if f.name == "atol"}
     return variant(cls, record(cls, word, omit=("newton",) if cls is Composition4 else (), **kinds), word)
@@ -101,7 +102,7 @@ SCHEME = OneOf((ALONE, Variants("a scheme", tuple(map(scheme, SCHEMES)))), lambd
 
 @dataclass(frozen=True, eq=False)
 class Simulate:
-    """A run from t_start to t_end; `keep` every so many steps, or these times."""
+    """A run from t_start to t_end; `keep` is the interval of output in steps, or the output times."""
 
     t_end: float = field(metadata=describe("when it ends", "time"))
     dt: float | None = field(default=None, metadata=describe("the step, or the first one", "time", above=0.0))
@@ -128,7 +129,7 @@ SIMULATE = record(Simulate, "a run", scheme=SCHEME, keep=KEEP)
 
 @dataclass(frozen=True)
 class Range:
-    """`count` values from `low` to `high`, evenly or by equal ratios."""
+    """`count` values from `low` to `high`, with linear or logarithmic spacing."""
 
     low: float = field(metadata=describe("the first", key="from"))
     high: float = field(metadata=describe("the last", key="to"))
@@ -143,18 +144,18 @@ class Range:
 Values = Range | tuple[float, ...]
 
 
-def values_of(over: Values) -> np.ndarray:
-    """The values of a range, or those of a list."""
-    if not isinstance(over, Range):
-        return np.array(over)
-    spaced = np.geomspace if over.spacing == "log" else np.linspace
-    return np.asarray(spaced(over.low, over.high, over.count))
+def values_of(value_list: Values) -> np.ndarray:
+    """The values of a range or list, as an array."""
+    if not isinstance(value_list, Range):
+        return np.array(value_list)
+    spacing = np.geomspace if value_list.spacing == "log" else np.linspace
+    return np.asarray(spacing(value_list.low, value_list.high, value_list.count))
 
 
-def value_range(*of: str) -> OneOf:
-    """A range {from, to, count, spacing} or a list."""
-    span = record(Range, "a range", low=Number(of), high=Number(of))
-    return OneOf((vector_of(of, 0), span), lambda v: int(isinstance(v, Range)))
+def value_range(*quantities: str) -> OneOf:
+    """The kind of a range {from, to, count, spacing} or list of values."""
+    span = record(Range, "a range", low=Number(quantities), high=Number(quantities))
+    return OneOf((vector_of(quantities, 0), span), lambda v: int(isinstance(v, Range)))
 
 
 # --- linear analysis --------------------------------------------------------------------------------------------------
@@ -162,7 +163,7 @@ def value_range(*of: str) -> OneOf:
 
 @dataclass(frozen=True, eq=False)
 class ModesRequest:
-    """Modes at the start, with joints locked; with `along` {quantity: values} at each of these values."""
+    """Modes at the initial state with joints locked, or with `along` {quantity: values} at each of these values."""
 
     count: int | None = field(default=None, metadata=describe("how many of the lowest, rigid ones included", least=1))
     lock: tuple[str, ...] = field(default=(), metadata=LOCK)
@@ -178,7 +179,7 @@ MODES = record(ModesRequest, "modes", along=MapOf(value_range("angle", "length")
 
 @dataclass(frozen=True, eq=False)
 class ResponseRequest:
-    """H(jω) from ports to ports, at the start."""
+    """The frequency response H(jω) from ports to ports, at the initial state."""
 
     inputs: tuple[str, ...] = field(metadata=describe("ports"))
     omega: Values = field(metadata=describe("rad/s, or with a unit: {from: 1 Hz, to: 200 Hz, spacing: log}"))
@@ -195,7 +196,7 @@ RESPONSE = record(
 
 @dataclass(frozen=True, eq=False)
 class SweepRequest:
-    """Many runs as `simulate` describes, with parameters that vary; `outputs` names what is kept of each."""
+    """Many runs as described by `simulate`, with different parameters; `outputs` are the outputs that are kept of each run."""
 
     parameters: Mapping[str, Any] = field(metadata=describe("by the names of phloat.parameters, or patterns"))
     samples: int | None = field(default=None, metadata=describe("of distributions", least=1, most=10_000_000))
@@ -221,7 +222,7 @@ WHOLE = ("energy", "momentum", "angular momentum")
 
 @dataclass(frozen=True)
 class Output:
-    """A quantity of a run over time, by name or of a body at a place; `component` selects one, `take` reduces it to a number."""
+    """A quantity of a run over time, by name or at a point of a body; `component` selects one, `take` reduces it to a number."""
 
     kind: str
     of: str
@@ -235,43 +236,45 @@ class Output:
             raise InputError("s and at are two places; give one of them")
 
     def series(self, result: Result | LinearResult) -> np.ndarray:
-        """Its values over time, (times, …)."""
-        found = self._found(result)
-        if isinstance(found, Mapping):
-            if self.component not in found:
-                raise InputError(unknown(f"stress of {self.of!r}", self.component, found))
-            return np.asarray(found[self.component])
-        return self._component(np.asarray(found))
+        """The values over time, (times, …)."""
+        quantity = self._quantity(result)
+        if isinstance(quantity, Mapping):
+            if self.component not in quantity:
+                raise InputError(unknown(f"stress of {self.of!r}", self.component, quantity))
+            return np.asarray(quantity[self.component])
+        return self._component(np.asarray(quantity))
 
     def value(self, result: Result | LinearResult) -> np.ndarray:
         """The series, or the number taken from it."""
         series = self.series(result)
         return series if self.take is None else np.asarray(TAKES[self.take](series))
 
-    def _found(self, result: Any) -> Any:
+    def _quantity(self, result: Any) -> Any:
+        """The quantity in a result, before a component is selected; stresses as a mapping."""
         if self.kind == "quantity":
-            whole = self.of.replace(" ", "_")
-            return getattr(result, whole) if self.of in WHOLE and hasattr(result, whole) else result[self.of]
+            attribute = self.of.replace(" ", "_")
+            return getattr(result, attribute) if self.of in WHOLE and hasattr(result, attribute) else result[self.of]
         if isinstance(result, LinearResult):
             return self._of_linear(result)
         if self.kind == "von mises":
             return result.von_mises(self.of)[0]
-        place: dict[str, Any] = {"s": self.s} if self.at is None else {"at": self.at}
-        return getattr(result, self.kind)(self.of, **place)
+        point: dict[str, Any] = {"s": self.s} if self.at is None else {"at": self.at}
+        return getattr(result, self.kind)(self.of, **point)
 
     def _of_linear(self, result: LinearResult) -> np.ndarray:
-        """Small motions of all points that a body is drawn by, or of the one nearest to a point."""
+        """Small displacements (times, …, 3) of all drawn points of a body, or of the drawn point nearest to `at`."""
         if self.kind != "displacement" or self.s is not None:
             raise InputError(
                 f"a linear run has no {self.kind} of {self.of!r}{' at s' * (self.s is not None)}, only displacement, at: [x, y, z]"
             )
-        moved = result.displacement(self.of)
+        motion = result.displacement(self.of)
         if self.at is None:
-            return moved
+            return motion
         points = result.system.fields[self.of].points
-        return np.asarray(moved[:, np.linalg.norm(points - np.array(self.at), axis=1).argmin()])
+        return np.asarray(motion[:, np.linalg.norm(points - np.array(self.at), axis=1).argmin()])
 
     def _component(self, series: np.ndarray) -> np.ndarray:
+        """The selected component x, y or z of a series. Raises InputError if it has none."""
         if self.component is None:
             return series
         index = "xyz".find(self.component)
@@ -285,13 +288,13 @@ PARTS = tuple(k for k in KEYS if k.key in ("component", "take"))
 TAKE = tuple(k for k in KEYS if k.key == "take")
 
 
-def output_variant(kind: str, what: str, keys: tuple[Key, ...], doc: str) -> Variant:
+def output_variant(kind: str, label: str, keys: tuple[Key, ...], doc: str) -> Variant:
     """The variant of outputs of one kind."""
 
     def parts(value: Output) -> tuple[Any, Mapping[str, Any]] | None:
         return (value.of, vars(value)) if value.kind == kind else None
 
-    return Variant(kind, Text(what=what), lambda of, **options: Output(kind, of, **options), parts, keys, doc=doc)
+    return Variant(kind, Text(what=label), lambda of, **options: Output(kind, of, **options), parts, keys, doc=doc)
 
 
 OUTPUT = Variants(
@@ -310,5 +313,5 @@ OUTPUT = Variants(
 
 
 def output_values(outputs: Mapping[str, Output], result: Result | LinearResult) -> dict[str, np.ndarray]:
-    """Outputs of a run by name."""
+    """The values of outputs of a run by name."""
     return {name: output.value(result) for name, output in outputs.items()}

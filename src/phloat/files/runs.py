@@ -1,4 +1,4 @@
-"""Runs, sweeps, modes and responses that model files describe; and results from the folders of saved runs."""
+"""Runs, sweeps, modes and responses described by model files, and results from the folders of saved runs."""
 
 from __future__ import annotations
 
@@ -40,34 +40,34 @@ GIVE_SYSTEM = "give its system: load_result(folder, system)"
 def run_model(
     model: Model, *, save: str | Path | None = None, progress: bool | None = None, threads: int = 1
 ) -> Result | LinearResult:
-    """The motion that the model's `simulate` describes.
+    """The motion described by `simulate` of the model.
 
-    `save` is a new folder for it and `threads` the number of threads that share its bodies; both are for nonlinear runs.
+    `save` is a new folder for the run, `threads` the number of threads that share its bodies; both are for nonlinear runs.
     """
-    asked = require_request(model, "simulate")
-    options: dict[str, Any] = {"dt": asked.dt, "u": dict(model.inputs), "output": asked.keep}
-    options |= {"t_start": asked.t_start, "threads": threads}
+    request = require_request(model, "simulate")
+    options: dict[str, Any] = {"dt": request.dt, "u": dict(model.inputs), "output": request.keep}
+    options |= {"t_start": request.t_start, "threads": threads}
     with errors_at(model.root, "simulate", "inputs"):
         if isinstance(model.system, LinearPHDAE):
             if save is not None:
                 raise InputError(f"{model.label} is linear, and its runs cannot be saved; keep the result")
-            return simulate(model.system, None, asked.t_end, **options)
-        options |= {"scheme": asked.scheme, "controller": model.controller, "save": save, "progress": progress}
-        return simulate(model.system, model.state, asked.t_end, **options)
+            return simulate(model.system, None, request.t_end, **options)
+        options |= {"scheme": request.scheme, "controller": model.controller, "save": save, "progress": progress}
+        return simulate(model.system, model.state, request.t_end, **options)
 
 
 def run_sweep(
     model: Model, *, workers: int | None = None, save: str | Path | None = None, progress: bool | None = None
 ) -> Ensemble:
-    """The runs that the model's `sweep` describes: its run with other parameters, and its outputs of each."""
-    asked, motion = require_request(model, "sweep"), require_request(model, "simulate")
+    """The runs described by `sweep` of the model: its run with other parameters, and the outputs of each."""
+    request, motion = require_request(model, "sweep"), require_request(model, "simulate")
     system = model.mechanism("; a sweep needs a mechanism")
     with errors_at(model.root, "sweep", "simulate", "outputs"):
         chosen = model.swept_outputs()
         return ensemble(
             system,
-            {name: list(v) if isinstance(v, tuple) else v for name, v in asked.parameters.items()},
-            asked.samples,
+            {name: list(v) if isinstance(v, tuple) else v for name, v in request.parameters.items()},
+            request.samples,
             t_end=motion.t_end,
             dt=motion.dt,
             t_start=motion.t_start,
@@ -77,8 +77,8 @@ def run_sweep(
             u=dict(model.inputs),
             controller=model.controller,
             output=partial(output_values, chosen) if chosen else None,
-            sampling=asked.sampling,
-            seed=asked.seed,
+            sampling=request.sampling,
+            seed=request.seed,
             workers=workers,
             save=save,
             progress=progress,
@@ -90,7 +90,7 @@ def run_sweep(
 
 @dataclass(frozen=True, eq=False)
 class ModesAlong:
-    """Modes along a motion: `values` of a `quantity`, and the `modes` at each."""
+    """Modes along a motion: `values` of a `quantity`, and the `modes` at each value."""
 
     quantity: str
     values: np.ndarray
@@ -98,9 +98,9 @@ class ModesAlong:
 
     @property
     def omega(self) -> np.ndarray:
-        """The frequencies, (values, modes)."""
-        count = min(len(found) for found in self.modes)
-        return np.array([found.omega[:count] for found in self.modes])
+        """The angular frequencies (rad/s), (values, modes)."""
+        count = min(len(modes) for modes in self.modes)
+        return np.array([modes.omega[:count] for modes in self.modes])
 
     def __repr__(self) -> str:
         first, last = self.values[0], self.values[-1]
@@ -108,58 +108,58 @@ class ModesAlong:
 
 
 def run_modes(model: Model) -> Modes | ModesAlong:
-    """The modes that the model's `modes` describes: at its start, or at each value of the quantity `along`."""
-    asked = require_request(model, "modes")
+    """The modes described by `modes` of the model: at the initial state, or at each value of the quantity `along`."""
+    request = require_request(model, "modes")
     with errors_at(model.root, "modes", "start"):
         if isinstance(model.system, LinearPHDAE):
-            if asked.lock or asked.along:
+            if request.lock or request.along:
                 raise InputError(f"{model.label} is linear; lock and along are for mechanisms")
-            return modes(model.system, asked.count)
-        if asked.along is None:
-            return modes(linearised(model, asked.lock), asked.count)
-        ((quantity, over),) = asked.along.items()
-        values, found = values_of(over), []
+            return modes(model.system, request.count)
+        if request.along is None:
+            return modes(linearise_model(model, request.lock), request.count)
+        ((quantity, value_list),) = request.along.items()
+        values, modes_found = values_of(value_list), []
         near: Any = model.start.near or None
-        held = lock(model.system, *asked.lock)
+        locked = lock(model.system, *request.lock)
         for value in values:
             near = place(model.system, {**model.start.place, quantity: float(value)}, near=near)
-            found.append(modes(linearise(held, near), asked.count))
-        return ModesAlong(quantity, values, tuple(found))
+            modes_found.append(modes(linearise(locked, near), request.count))
+        return ModesAlong(quantity, values, tuple(modes_found))
 
 
 def run_response(model: Model) -> Response:
-    """The frequency response that the model's `response` describes, at its start."""
-    asked = require_request(model, "response")
+    """The frequency response described by `response` of the model, at the initial state."""
+    request = require_request(model, "response")
     with errors_at(model.root, "response", "start"):
-        system = model.system if isinstance(model.system, LinearPHDAE) else linearised(model, asked.lock)
-        return response(system, asked.inputs, asked.outputs, omega=values_of(asked.omega))
+        system = model.system if isinstance(model.system, LinearPHDAE) else linearise_model(model, request.lock)
+        return response(system, request.inputs, request.outputs, omega=values_of(request.omega))
 
 
-def linearised(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
-    """The model linearised at its start, with joints locked."""
-    held = lock(model.mechanism(""), *locked)
-    inputs = {name: value for name, value in model.inputs.items() if name in held.ports}
-    return linearise(held, model.state, u=inputs, t=model.t_start)
+def linearise_model(model: Model, locked: tuple[str, ...] = ()) -> LinearPHDAE:
+    """The model linearised at its initial state, with joints locked."""
+    locked_system = lock(model.mechanism(""), *locked)
+    inputs = {name: value for name, value in model.inputs.items() if name in locked_system.ports}
+    return linearise(locked_system, model.state, u=inputs, t=model.t_start)
 
 
 # --- saved runs -------------------------------------------------------------------------------------------------------
 
 
 def load_result(folder: str | Path, system: System | None = None) -> Result:
-    """The run in a folder, as much of it as was written and can be read.
+    """The run saved in a folder, as far as it was written and can be read.
 
     Parameters
     ----------
     folder : str or Path
         Where `save_result(result, folder)` or `simulate(…, save=folder)` wrote it.
     system : System, optional
-        The system that moved; its quantities, joints and ports are compared with those of the run. Default: it is made from the
-        model in the folder.
+        The system of the run; its quantities, joints and ports are compared with those of the run. By default it is constructed
+        from the model in the folder.
 
     Returns
     -------
     Result
-        `result.info` has its scheme, and whether it is finished.
+        `result.info` has the scheme of the run, and whether it is finished.
 
     Raises
     ------
@@ -176,25 +176,26 @@ def load_result(folder: str | Path, system: System | None = None) -> Result:
     >>> print(again["ball.r_P"][-1].round(4), again.info["finished"])  # −g/2
     [ 0.    -4.905] True
     """
-    where = RunFolder(Path(folder))
-    if not where.path.is_dir():
-        raise InputError(f"there is no saved run in {str(where.path)!r}: it is not a folder")
+    run_folder = RunFolder(Path(folder))
+    if not run_folder.path.is_dir():
+        raise InputError(f"there is no saved run in {str(run_folder.path)!r}: it is not a folder")
     if system is not None:
-        return load_run(where, system)
+        return load_run(run_folder, system)
     try:
-        description = where.description()
+        description = run_folder.description()
     except InputError as error:
-        if not where.taken or "cannot be read" not in str(error):
+        if not run_folder.taken or "cannot be read" not in str(error):
             raise
-        return _without_description(where, error)
+        return _without_description(run_folder, error)
     model = description.get("model", {"file": None, "why": "it was saved by an early version of phloat"})
     if model["file"] is None:
-        raise InputError(f"the run in {str(where.path)!r} has no model ({model['why']}); {GIVE_SYSTEM}")
-    return load_run(where, _system(where))
+        raise InputError(f"the run in {str(run_folder.path)!r} has no model ({model['why']}); {GIVE_SYSTEM}")
+    return load_run(run_folder, _system(run_folder))
 
 
-def _system(where: RunFolder) -> System:
-    file = where.path / "model.json"
+def _system(run_folder: RunFolder) -> System:
+    """The system of the model in the folder of a run. Raises InputError if there is none."""
+    file = run_folder.path / "model.json"
     if not file.exists():
         raise InputError(f"{str(file)!r} is missing; {GIVE_SYSTEM}")
     model = load_model(file)
@@ -205,7 +206,7 @@ def _system(where: RunFolder) -> System:
 
 
 def _with_old_frames(parts: Parts) -> Parts:
-    """Sets the frame of split beams of early versions, which did not write the frame "cantilever" of their pieces."""
+    """The parts with the frame of split beams from early versions, which did not write the frame "cantilever" of pieces."""
     bodies: dict[str, Part] = dict(parts.bodies)
     for name, part in parts.bodies.items():
         if isinstance(part, Parts):
@@ -215,10 +216,10 @@ def _with_old_frames(parts: Parts) -> Parts:
     return replace(parts, bodies=bodies)
 
 
-def _without_description(where: RunFolder, error: InputError) -> Result:
-    """The run without run.json, which is damaged; energies are then computed from the states."""
-    system = _system(where)
+def _without_description(run_folder: RunFolder, error: InputError) -> Result:
+    """The run without its damaged run.json; energies are then computed from the states."""
+    system = _system(run_folder)
     warnings.warn(
         f"{error}; the pieces in the folder are read, without the energy accounts", DamagedRunWarning, stacklevel=3
     )
-    return load_rows(where, rebuild_description(where), system)
+    return load_rows(run_folder, rebuild_description(run_folder), system)

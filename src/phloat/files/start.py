@@ -28,7 +28,7 @@ MEASURED = {"m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "angular 
 
 
 class StateValues(Kind):
-    """Quantities of a state by name: {rod.theta: 30 deg, rod.r_P: [15 cm, 0]}."""
+    """The kind of quantities of a state by name: {rod.theta: 30 deg, rod.r_P: [15 cm, 0]}."""
 
     expected = "quantities by name: {rod.theta: 30 deg}"
 
@@ -39,14 +39,14 @@ class StateValues(Kind):
 
     @staticmethod
     def _kind(name: str, node: Node) -> Kind:
-        """Its kind; any unit is allowed where the name does not say what it measures."""
+        """The kind of a quantity; any unit is allowed if the name does not determine it."""
         quantity = name.rpartition(".")[2]
         of_joint = quantity.startswith(("angle", "slide"))
         unit = coordinate_unit(name) + "/s" * quantity.endswith("_rate") if of_joint else unit_of(quantity)
-        of = (MEASURED[unit],) if unit in MEASURED else ()
+        quantities = (MEASURED[unit],) if unit in MEASURED else ()
         if name.endswith(".A_IB"):
             return Matrix3()
-        return vector_of(of, 0) if node.items is not None else Number(of)
+        return vector_of(quantities, 0) if node.items is not None else Number(quantities)
 
     def write(self, value: Mapping[str, Any], writer: Writer) -> Plain:
         return {name: np.asarray(x, dtype=float).tolist() for name, x in value.items()}
@@ -58,7 +58,7 @@ class StateValues(Kind):
 
 @dataclass(frozen=True)
 class SteadySpin:
-    """A rotation of the whole about an axis."""
+    """A steady rotation of the system about an axis."""
 
     rate: float = field(metadata=describe("angular velocity", "angular rate"))
     axis: tuple[float, ...] = field(default=(0.0, 0.0, 1.0), metadata=describe("inertial axis", "direction"))
@@ -89,7 +89,7 @@ START = record(Start, "a start", place=VALUES, near=VALUES, moving=VALUES, spin=
 
 
 def initial_state(system: System, start: Start, inputs: Mapping[str, Any], t: float) -> State:
-    """The state that a start describes."""
+    """The state described by a start, at the time t (s)."""
     near = start.near or None
     if start.spin is not None:
         spin = start.spin

@@ -1,7 +1,7 @@
-"""Text of a model file as nodes with lines, and back; XML of robots as tags with lines.
+"""Parsing the text of a model file to nodes with lines, and writing it; XML of robots as tags with lines.
 
-YAML is parsed by PyYAML, to nodes without types: nothing in it is run. JSON is parsed by the standard library, because PyYAML is
-optional, and saved runs hold their model as JSON.
+YAML is parsed by PyYAML to nodes without types, so that nothing in it is executed. JSON is parsed by the standard library, because
+PyYAML is optional and saved runs contain their model as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phloat.errors import FileError, InputError, finite_row
 from phloat.format.node import Node
 
 MAX_SIZE = 10_000_000  # characters
-MAX_NODES = 200_000  # aliases counted each time they are used
+MAX_NODES = 200_000  # an alias counts each time it is used
 MAX_DEPTH = 50
 MAX_TAG_DEPTH = 100
 PLAIN_TAGS = ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")
@@ -30,10 +30,10 @@ STANDARD = "tag:yaml.org,2002:"
 
 
 def read_text(path: Path, *suffixes: str) -> str:
-    """The text of a file. Raises InputError if it is missing, too large or not UTF-8; `suffixes` are those of files like it."""
+    """The text of a file. Raises InputError if it is missing (then files with `suffixes` are listed), too large or not UTF-8."""
     if not path.is_file():
-        near = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
-        raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(near[:12]) or 'none'}")
+        names = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
+        raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(names[:12]) or 'none'}")
     if path.stat().st_size > MAX_SIZE:
         raise FileError(f"the file has {path.stat().st_size} bytes; at most {MAX_SIZE} are read", path.name)
     try:
@@ -43,7 +43,7 @@ def read_text(path: Path, *suffixes: str) -> str:
 
 
 def parse(text: str, file: str) -> Node:
-    """The root node of a model: JSON if the name of the file ends so, else YAML."""
+    """The root node of a model: JSON if the name of the file ends in .json, else YAML."""
     if len(text) > MAX_SIZE:
         raise FileError(f"the text has {len(text)} characters; a model has at most {MAX_SIZE}", file)
     root = _json_root(text, file) if file.lower().endswith(".json") else _yaml_root(text, file)
@@ -56,31 +56,31 @@ def parse(text: str, file: str) -> Node:
 
 @dataclass
 class _Nodes:
-    """Begins nodes, and counts them."""
+    """Creates nodes and counts them."""
 
     file: str
     count: int = 0
 
     def begin(self, line: int, path: tuple[str, ...], depth: int) -> Node:
-        """A node without its value. Raises FileError if it is too deep inside others, or there are too many before it."""
-        here = Node(line, self.file, path)
+        """A node without its value. Raises FileError if it is nested too deeply or there are too many nodes."""
+        node = Node(line, self.file, path)
         self.count += 1
         if self.count > MAX_NODES:
-            here.fail(f"more than {MAX_NODES} values, aliases counted")
+            node.fail(f"more than {MAX_NODES} values, aliases counted")
         if depth > MAX_DEPTH:
-            here.fail(f"nested more than {MAX_DEPTH} deep")
-        return here
+            node.fail(f"nested more than {MAX_DEPTH} deep")
+        return node
 
 
 def _item_path(path: tuple[str, ...], k: int) -> tuple[str, ...]:
     return (*path[:-1], f"{path[-1] if path else ''}[{k}]")
 
 
-def _require_new(here: Node, key: str, line: int, lines: dict[str, int]) -> None:
-    """Raises FileError if a mapping has a key already."""
+def _require_new(mapping: Node, key: str, line: int, lines: dict[str, int]) -> None:
+    """Raises FileError if a mapping already has a key; `lines` are those of its keys."""
     if key in lines:
         message = f"{key!r} is there twice, first in line {lines[key]}; give each its own name"
-        replace(here, line=line, path=(*here.path, key)).fail(message)
+        replace(mapping, line=line, path=(*mapping.path, key)).fail(message)
 
 
 # --- YAML -------------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def _yaml_root(text: str, file: str) -> Node:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_size(yaml, text, loader, file)
-        found = list(yaml.compose_all(text, Loader=loader))
+        documents = list(yaml.compose_all(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         why, line = f"{error.context or ''} {error.problem}".strip(), error.problem_mark.line + 1
         raise FileError(f"no YAML: {why}", file, line) from None
@@ -107,9 +107,9 @@ def _yaml_root(text: str, file: str) -> Node:
         raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise FileError(f"no YAML: {error}", file) from None
-    if len(found) > 1:
-        raise FileError("the file has two documents; a model is one", file, found[1].start_mark.line + 1)
-    return _Yaml(file).node(found[0], (), ()) if found and found[0] is not None else Node(1, file, text="")
+    if len(documents) > 1:
+        raise FileError("the file has two documents; a model is one", file, documents[1].start_mark.line + 1)
+    return _Yaml(file).node(documents[0], (), ()) if documents and documents[0] is not None else Node(1, file, text="")
 
 
 def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
@@ -128,42 +128,42 @@ def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:
 class _Yaml(_Nodes):
     """Converts the nodes of PyYAML."""
 
-    def node(self, found: Any, path: tuple[str, ...], above: tuple[int, ...]) -> Node:
-        here = self.begin(found.start_mark.line + 1, path, len(above))
-        if id(found) in above:
-            here.fail("an alias contains itself")
-        if found.tag.removeprefix(STANDARD) not in PLAIN_TAGS:
-            tag = found.tag.replace(STANDARD, "!!")
-            here.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
-        above = (*above, id(found))
-        if found.id == "scalar":
-            return replace(here, text=found.value, quoted=found.style in ("'", '"', "|", ">"))
-        if found.id == "sequence":
-            items = (self.node(item, _item_path(path, k), above) for k, item in enumerate(found.value))
-            return replace(here, items=tuple(items))
-        return self._mapping(found, here, above)
+    def node(self, yaml_node: Any, path: tuple[str, ...], ancestors: tuple[int, ...]) -> Node:
+        node = self.begin(yaml_node.start_mark.line + 1, path, len(ancestors))
+        if id(yaml_node) in ancestors:
+            node.fail("an alias contains itself")
+        if yaml_node.tag.removeprefix(STANDARD) not in PLAIN_TAGS:
+            tag = yaml_node.tag.replace(STANDARD, "!!")
+            node.fail(f"the tag {tag} is refused: a model consists of text, numbers, lists and mappings")
+        ancestors = (*ancestors, id(yaml_node))
+        if yaml_node.id == "scalar":
+            return replace(node, text=yaml_node.value, quoted=yaml_node.style in ("'", '"', "|", ">"))
+        if yaml_node.id == "sequence":
+            items = (self.node(item, _item_path(path, k), ancestors) for k, item in enumerate(yaml_node.value))
+            return replace(node, items=tuple(items))
+        return self._mapping(yaml_node, node, ancestors)
 
-    def _mapping(self, found: Any, here: Node, above: tuple[int, ...]) -> Node:
+    def _mapping(self, yaml_node: Any, node: Node, ancestors: tuple[int, ...]) -> Node:
         entries: dict[str, Node] = {}
         merged: dict[str, Node] = {}
         lines: dict[str, int] = {}
-        for key, value in found.value:
-            at = replace(here, line=key.start_mark.line + 1)
+        for key, value in yaml_node.value:
+            key_node = replace(node, line=key.start_mark.line + 1)
             if key.id != "scalar":
-                at.fail("a key is a list or a mapping; keys are words")
+                key_node.fail("a key is a list or a mapping; keys are words")
             if key.tag == f"{STANDARD}merge":
-                for other in value.value if value.id == "sequence" else [value]:
-                    if other.id != "mapping":
-                        at.fail("<< takes a mapping, or a list of them")
-                    for name, inner in (self.node(other, here.path, above).entries or {}).items():
+                for merged_node in value.value if value.id == "sequence" else [value]:
+                    if merged_node.id != "mapping":
+                        key_node.fail("<< takes a mapping, or a list of them")
+                    for name, inner in (self.node(merged_node, node.path, ancestors).entries or {}).items():
                         merged.setdefault(name, inner)
                 continue
-            _require_new(here, key.value, at.line, lines)
-            lines[key.value] = at.line
-            entries[key.value] = replace(self.node(value, (*here.path, key.value), above), line=at.line)
+            _require_new(node, key.value, key_node.line, lines)
+            lines[key.value] = key_node.line
+            entries[key.value] = replace(self.node(value, (*node.path, key.value), ancestors), line=key_node.line)
         merged = {name: inner for name, inner in merged.items() if name not in entries}
         merged_lines = {name: inner.line for name, inner in merged.items()}
-        return replace(here, entries=merged | entries, key_lines=merged_lines | lines)
+        return replace(node, entries=merged | entries, key_lines=merged_lines | lines)
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]|[^][{}",:\s]+')  # commas and colo
 
 
 def _json_root(text: str, file: str) -> Node:
-    """The root node of JSON. Its syntax is that of `json.loads`, which does not tell the lines of values."""
+    """The root node of JSON. The syntax is checked by `json.loads`, which does not return the lines of values."""
     try:
         json.loads(text, parse_int=str)
     except json.JSONDecodeError as error:
@@ -184,34 +184,35 @@ def _json_root(text: str, file: str) -> Node:
 
 
 class _Json(_Nodes):
-    """Makes nodes of tokens in order; `ends` are those of lines."""
+    """Converts tokens to nodes in order; `ends` are the positions of line ends."""
 
     def __init__(self, file: str, text: str) -> None:
         super().__init__(file)
         self.tokens = TOKEN.finditer(text)
-        self.ends = [found.start() for found in re.finditer("\n", text)]
+        self.ends = [match.start() for match in re.finditer("\n", text)]
 
     def node(self, token: re.Match[str], path: tuple[str, ...], depth: int) -> Node:
         line, first = self.line(token), token[0][0]
-        here = self.begin(line, path, depth)
+        node = self.begin(line, path, depth)
         if first == "[":
             items: list[Node] = []
             while (inner := next(self.tokens))[0] != "]":
                 items.append(self.node(inner, _item_path(path, len(items)), depth + 1))
-            return replace(here, items=tuple(items))
+            return replace(node, items=tuple(items))
         if first == "{":
             entries: dict[str, Node] = {}
             lines: dict[str, int] = {}
             while (inner := next(self.tokens))[0] != "}":
                 key = json.loads(inner[0])
-                _require_new(here, key, self.line(inner), lines)
+                _require_new(node, key, self.line(inner), lines)
                 lines[key] = self.line(inner)
                 entries[key] = self.node(next(self.tokens), (*path, key), depth + 1)
-            return replace(here, entries=entries, key_lines=lines)
+            return replace(node, entries=entries, key_lines=lines)
         quoted = first == '"'
-        return replace(here, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
+        return replace(node, text=json.loads(token[0]) if quoted else token[0], quoted=quoted)
 
     def line(self, token: re.Match[str]) -> int:
+        """The number of the line of a token."""
         return bisect(self.ends, token.start()) + 1
 
 
@@ -222,7 +223,7 @@ class _Json(_Nodes):
 
 @dataclass
 class Tag:
-    """A tag: its name, attributes, the tags inside it, and its place in the file."""
+    """A tag: its name, attributes, the tags inside it, and its line in the file."""
 
     name: str
     attributes: Mapping[str, str]
@@ -239,16 +240,17 @@ class Tag:
         return self.first(name) or self.fail(f"it has no <{name} …/>; add one")
 
     def fail(self, message: str) -> NoReturn:
+        """Raises FileError at this tag."""
         raise FileError(message, self.file, self.line, f"<{self.name}>")
 
     def text(self, key: str) -> str:
-        """An attribute. Raises FileError if it is missing."""
+        """The text of an attribute. Raises FileError if it is missing or empty."""
         if not self.attributes.get(key, "").strip():
             self.fail(f"{key!r} is missing; it has {', '.join(self.attributes) or 'nothing'}")
         return self.attributes[key].strip()
 
     def numbers(self, key: str, default: tuple[float, ...]) -> np.ndarray:
-        """An attribute of several numbers, as many as the default has."""
+        """An attribute of numbers, as many as the default has. Raises FileError if there are others."""
         if key not in self.attributes:
             return np.array(default)
         try:
@@ -275,7 +277,7 @@ class Tag:
 
 
 def read_tags(path: Path, root: str) -> Tag:
-    """The tree in a file. Raises FileError if its outermost tag is not `root`."""
+    """The outermost tag of a file. Raises FileError if its name is not `root`."""
     parser, open_tags = expat.ParserCreate("utf-8"), [Tag("", {}, path.name, 0)]
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -285,7 +287,7 @@ def read_tags(path: Path, root: str) -> Tag:
         open_tags[-1].inside.append(tag)
         open_tags.append(tag)
 
-    def refuse(*given: Any) -> None:
+    def refuse(*arguments: Any) -> None:
         raise FileError("document types and entities are refused", path.name, parser.CurrentLineNumber)
 
     parser.StartElementHandler, parser.EndElementHandler = start, lambda name: open_tags.pop()
@@ -294,10 +296,10 @@ def read_tags(path: Path, root: str) -> Tag:
         parser.Parse(read_text(path, path.suffix).encode(), True)
     except expat.ExpatError as error:
         raise FileError(f"not XML: {expat.errors.messages[error.code]}", path.name, error.lineno) from None
-    found = open_tags[0].inside[0]
-    if found.name != root:
-        found.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
-    return found
+    outermost = open_tags[0].inside[0]
+    if outermost.name != root:
+        outermost.fail(f"this is not a {root}; expected <{root}> as the outermost tag")
+    return outermost
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -330,7 +332,7 @@ def to_yaml(data: dict[str, Any]) -> str:
             return node
 
         def represent_float(self, value: float) -> Any:
-            """All digits, in few characters."""
+            """A float with all digits, in scientific notation if it is very small or large."""
             if value == 0.0 or 1e-4 <= abs(value) < 1e5:
                 return super().represent_float(value)
             return self.represent_scalar(NUMBERS[0], np.format_float_scientific(value, trim="0", exp_digits=1))

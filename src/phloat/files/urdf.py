@@ -1,7 +1,7 @@
 """Robots from URDF files: links become rigid bodies, or beams if requested; joints become joints.
 
-The frame of a link is that of the joint which moves it: its port P. Every joint that the link carries has a port of its name.
-A fixed link without mass is a part of the link that carries it.
+The frame of a link is the frame of the joint that moves it: its port P. Each joint below the link has a port with the name of the
+joint. A fixed link without mass is part of its parent link.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from phloat.joints.pairs import Joint, Planar, Prismatic, Revolute, Weld
 from phloat.system.connect import connect
 from phloat.system.system import System
 
-LINE = 1e-6  # of the length of a beam: how far a joint may lie beside it
-ELEMENTS = 4
+LINE = 1e-6  # largest distance of a joint from the line of a beam, relative to its length
+ELEMENTS = 4  # of a beam, by default
 
 
 def load_urdf(
@@ -37,29 +37,29 @@ def load_urdf(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     fixed: bool = True,
 ) -> System:
-    """The robot in a URDF file, its root fixed to the ground (`fixed`) or free.
+    """The robot in a URDF file, with its root fixed to the ground (`fixed`) or free.
 
-    `beams` {link: Beam(…) or its arguments} are links that bend: straight from the link's joint to that of its child, whose
-    distance is the length; beside the arguments of Beam stand `elements` (4), `reduced` (modes) and `y`, the beam's y axis in
-    axes of the link. Damping of joints is used. Limits, friction, mimic joints and meshes are ignored with a warning.
+    `beams` {link: Beam(…) or its arguments} are elastic links: straight beams from the joint of the link to that of its child,
+    whose distance is the length. Beside the arguments of Beam there are `elements` (4), `reduced` (modes) and `y`, the y axis of
+    the beam in axes of the link. Damping of joints is used; limits, friction, mimic joints and meshes are ignored with a warning.
     """
     robot = Robot.read(read_tags(Path(path), "robot"))
-    wanted = mapping("beams", {} if beams is None else beams, "{link: Beam(…)}")
-    for name in wanted:
+    beam_options = mapping("beams", {} if beams is None else beams, "{link: Beam(…)}")
+    for name in beam_options:
         if name not in robot.links:
             raise InputError(f"beams: {unknown('link', name, robot.links)}")
         if name == robot.root:
             raise InputError(f"beams: {name!r} is the root of the robot, which no joint moves; it must be rigid")
     if ignored := robot.ignored():
         warnings.warn(f"{Path(path).name}: {'; '.join(ignored)}", IgnoredWarning, stacklevel=2)
-    found = _System(robot, wanted, fixed)
-    if not found.bodies:
+    built = _System(robot, beam_options, fixed)
+    if not built.bodies:
         raise InputError(f"nothing moves in the robot: its only link {robot.root!r} is fixed to the ground")
-    return connect(found.bodies, found.joints, gravity=gravity)
+    return connect(built.bodies, built.joints, gravity=gravity)
 
 
 class _System:
-    """Builds the bodies and joints of a robot, starting from its root."""
+    """The bodies and joints of a robot, constructed from its root on."""
 
     def __init__(self, robot: Robot, beams: Mapping[str, Any], fixed: bool) -> None:
         self.robot, self.beams = robot, beams
@@ -70,33 +70,33 @@ class _System:
         else:
             self.walk(robot.root, robot.root, *self.body(robot.links[robot.root]))
 
-    def carried(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
-        """The joints that a link carries, and those of massless links fixed to it, with the frames of their parents."""
-        out, here = [], [(link, LinkFrame())]
-        for name, frame in here:
-            for joint in self.robot.below(name):
+    def joints_below(self, link: str) -> list[tuple[UrdfJoint, LinkFrame]]:
+        """The joints below a link, and below massless links fixed to it, with their frames in axes of the link."""
+        out, links = [], [(link, LinkFrame())]
+        for name, frame in links:
+            for joint in self.robot.child_joints(name):
                 if joint.kind == "fixed" and not self.robot.links[joint.child].mass and joint.child not in self.beams:
-                    here.append((joint.child, frame.then(joint.at)))
+                    links.append((joint.child, frame.compose(joint.at)))
                 else:
-                    out.append((joint, frame.then(joint.at)))
+                    out.append((joint, frame.compose(joint.at)))
         return out
 
-    def walk(self, link: str, body: str, at: LinkFrame, ends: Mapping[str, str]) -> None:
-        """Adds all joints that a link carries, and the links that they move; it is `at` a frame of a body, or of the ground ""."""
-        for joint, frame in self.carried(link):
-            own, others = self.body(self.robot.links[joint.child])
+    def walk(self, link: str, body: str, frame_of_link: LinkFrame, ends: Mapping[str, str]) -> None:
+        """Adds all joints below a link, and the links that they move; `frame_of_link` is in axes of a body, or of the ground ""."""
+        for joint, frame in self.joints_below(link):
+            child_frame, child_ends = self.body(self.robot.links[joint.child])
             port = f"{body}.{ends.get(joint.name, joint.name)}" if body else "ground"
-            self.join(joint, port, at.then(frame), own)
-            self.walk(joint.child, joint.child, own, others)
+            self.join(joint, port, frame_of_link.compose(frame), child_frame)
+            self.walk(joint.child, joint.child, child_frame, child_ends)
 
     def body(self, link: Link) -> tuple[LinkFrame, Mapping[str, str]]:
-        """Adds the link as a body; returns the link's frame in the body's axes, and the ports of the joints it carries, where
-        their names are not those of the joints."""
+        """Adds the link as a body; returns the frame of the link in axes of the body, and {joint: port} of the joints below it if
+        their ports have other names."""
         if link.name in self.beams:
             return self.beam(link)
         if not link.mass:
             link.tag.fail(f"link {link.name!r} moves but has no mass; give it an <inertial>")
-        ports = {joint.name: tuple(frame.x) for joint, frame in self.carried(link.name)}
+        ports = {joint.name: tuple(frame.x) for joint, frame in self.joints_below(link.name)}
         try:
             rigid = RigidBody(link.mass, link.inertia, tuple(link.center), ports)
         except InputError as error:
@@ -104,12 +104,12 @@ class _System:
         self.bodies[link.name] = rigid.discretise()
         return LinkFrame(), {}
 
-    def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, own: LinkFrame) -> None:
-        """Adds a joint at a frame in the carrier's axes; `own` is the moved link's frame in its body's axes."""
+    def join(self, joint: UrdfJoint, port: str, frame: LinkFrame, moved_frame: LinkFrame) -> None:
+        """Adds a joint at a frame in axes of the parent body; `moved_frame` is the frame of the child link in axes of its body."""
         kind = TYPES[joint.kind]
         if kind is None:
             return
-        turned = tuple(Rotation.from_matrix(frame.A @ own.A.T).as_rotvec())
+        turned = tuple(Rotation.from_matrix(frame.A @ moved_frame.A.T).as_rotvec())
         options: dict[str, Any] = {"name": joint.name, "turned": turned}
         options |= {} if kind is Weld else {"axis": tuple(frame.A @ joint.axis)}
         options |= {"at": tuple(frame.x)} if port == "ground" else {}
@@ -118,55 +118,55 @@ class _System:
             self.joints.append(JointDamper(joint.name, damping=joint.damping))
 
     def beam(self, link: Link) -> tuple[LinkFrame, dict[str, str]]:
-        """The same for a link that is a beam."""
-        carried = {joint.name: frame.x for joint, frame in self.carried(link.name)}
-        given: Any = self.beams[link.name]
+        """Adds a link that is a beam; returns the same as `body`."""
+        carried = {joint.name: frame.x for joint, frame in self.joints_below(link.name)}
+        recipe: Any = self.beams[link.name]
         options = dict(
-            vars(given) if isinstance(given, Beam) else mapping(f"beams: {link.name!r}", given, "{section: …}")
+            vars(recipe) if isinstance(recipe, Beam) else mapping(f"beams: {link.name!r}", recipe, "{section: …}")
         )
         elements, reduced, y = options.pop("elements", ELEMENTS), options.pop("reduced", None), options.pop("y", None)
-        far = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
-        if not far.any():
+        end = max(carried.values(), key=lambda x: float(np.linalg.norm(x)), default=link.center)
+        if not end.any():
             raise InputError(f"beams: {link.name!r} has no length: its joints and its mass centre are all at one point")
-        along = far / np.linalg.norm(far)
+        direction = end / np.linalg.norm(end)
         if not carried and options.get("length") is None:
             raise InputError(f"beams: {link.name!r} carries no joint, so its length must be given: {{length: …}}")
-        length = float(np.linalg.norm(far)) if carried else positive("length", options["length"])
+        length = float(np.linalg.norm(end)) if carried else positive("length", options["length"])
         if abs(float(options.get("length") or length) - length) > LINE * length:
             raise InputError(
                 f"beams: {link.name!r} is {options['length']} m long, its joints are {length:g} m apart; leave length out"
             )
-        ends, inner = {}, {}  # the ports of the joints; places of those between the ends, as fractions of the length
+        ends, ports = {}, {}  # the ports of the joints; places of those between the ends, as fractions of the length
         for name, x in carried.items():
-            s = float(x @ along) / length
-            if np.linalg.norm(x - s * length * along) > LINE * length or not -LINE <= s <= 1.0 + LINE:
+            s = float(x @ direction) / length
+            if np.linalg.norm(x - s * length * direction) > LINE * length or not -LINE <= s <= 1.0 + LINE:
                 raise InputError(f"beams: joint {name!r} is off the straight beam {link.name!r}; make that link rigid")
             ends[name] = "C" if s > 1.0 - LINE else "P" if s < LINE else name
             if ends[name] == name:
-                inner[name] = s
+                ports[name] = s
         try:
             beam = Beam(**(options | {"length": length}))
         except TypeError as error:
             raise InputError(f"beams: {link.name!r}: {error}") from None
-        body = replace(beam, ports={**beam.ports, **inner}).discretise(elements)
+        body = replace(beam, ports={**beam.ports, **ports}).discretise(elements)
         if reduced is not None:
             body = body.reduced(**({"modes": reduced} if isinstance(reduced, int) else reduced))
         self.bodies[link.name] = body
-        return LinkFrame(A=_axes(along, y).T), ends
+        return LinkFrame(A=_axes(direction, y).T), ends
 
 
-def _axes(along: np.ndarray, y: Any) -> np.ndarray:
-    """Axes of a beam as columns: x along it, y as given or by the smallest rotation from the link's axes."""
+def _axes(direction: np.ndarray, y: Any) -> np.ndarray:
+    """The axes of a beam as columns: x along it, y as given, or by default by the smallest rotation from the axes of the link."""
     if y is None:
-        turn = np.cross((1.0, 0.0, 0.0), along)
-        if along[0] < -1.0 + 1e-12:
+        axis = np.cross((1.0, 0.0, 0.0), direction)
+        if direction[0] < -1.0 + 1e-12:
             return np.diag([-1.0, -1.0, 1.0])
-        S = np.cross(turn, np.eye(3), axisb=0, axisc=0)  # S x = turn × x
-        return np.eye(3) + S + S @ S / (1.0 + along[0])
-    z = np.cross(along, np.asarray(y, dtype=float))
+        S = np.cross(axis, np.eye(3), axisb=0, axisc=0)  # S x = turn × x
+        return np.eye(3) + S + S @ S / (1.0 + direction[0])
+    z = np.cross(direction, np.asarray(y, dtype=float))
     if (size := np.linalg.norm(z)) < 1e-9:
         raise InputError(f"y is {y!r}, which points along the beam; it must point across")
-    return np.column_stack([along, np.cross(z / size, along), z / size])
+    return np.column_stack([direction, np.cross(z / size, direction), z / size])
 
 
 # --- links and joints of the file --------------------------------------------------------------------------------------
@@ -183,13 +183,13 @@ TYPES: dict[str, type[Joint] | None] = {
 
 @dataclass(frozen=True, eq=False)
 class LinkFrame:
-    """A place, and axes as columns."""
+    """A frame: its origin x (3,), and its axes A as columns."""
 
     x: np.ndarray = field(default_factory=lambda: np.zeros(3))
     A: np.ndarray = field(default_factory=lambda: np.eye(3))
 
-    def then(self, other: LinkFrame) -> LinkFrame:
-        """A frame given relative to this one."""
+    def compose(self, other: LinkFrame) -> LinkFrame:
+        """The product of frames: a frame `other` relative to this one, in axes in which this one is given."""
         return LinkFrame(self.x + self.A @ other.x, self.A @ other.A)
 
 
@@ -219,7 +219,7 @@ class UrdfJoint:
 
 
 def _frame(tag: Tag | None) -> LinkFrame:
-    """An <origin>: xyz, and rpy about the fixed axes x, y, z in turn."""
+    """The frame of an <origin>: xyz, and rpy about the fixed axes x, y and z in this order."""
     if tag is None:
         return LinkFrame()
     x, angles = (tag.numbers(key, (0.0, 0.0, 0.0)) for key in ("xyz", "rpy"))
@@ -227,6 +227,7 @@ def _frame(tag: Tag | None) -> LinkFrame:
 
 
 def _link(tag: Tag) -> Link:
+    """The link of a tag <link>. Raises FileError if its mass is negative."""
     name, inertial = tag.text("name"), tag.first("inertial")
     if inertial is None:
         return Link(name, tag, 0.0, np.zeros(3), np.zeros((3, 3)))
@@ -241,6 +242,7 @@ def _link(tag: Tag) -> Link:
 
 
 def _joint(tag: Tag) -> UrdfJoint:
+    """The joint of a tag <joint>. Raises FileError if it is not valid."""
     name, kind = tag.text("name"), tag.text("type")
     if kind not in TYPES:
         tag.fail(unknown("type of joint", kind, TYPES))
@@ -265,54 +267,57 @@ class Robot:
 
     @classmethod
     def read(cls, tag: Tag) -> Robot:
+        """The robot of a tag <robot>. Raises FileError if its links are not a tree."""
         links, joints = _by_name("link", tag, _link), _by_name("joint", tag, _joint)
-        moved: dict[str, str] = {}
+        mover: dict[str, str] = {}
         for joint in joints.values():
             for end in (joint.parent, joint.child):
                 if end not in links:
                     joint.tag.fail(f"joint {joint.name!r}: {unknown('link', end, links)}")
-            if joint.child in moved:
-                joint.tag.fail(f"link {joint.child!r} has two parents, by {moved[joint.child]!r} and {joint.name!r}")
-            moved[joint.child] = joint.name
-        roots = [name for name in links if name not in moved]
+            if joint.child in mover:
+                joint.tag.fail(f"link {joint.child!r} has two parents, by {mover[joint.child]!r} and {joint.name!r}")
+            mover[joint.child] = joint.name
+        roots = [name for name in links if name not in mover]
         if len(roots) != 1:
             tag.fail(f"links that no joint moves: {', '.join(roots) or 'none'}; a robot has one, its root")
         robot, reached = cls(links, joints, roots[0]), [roots[0]]
         for name in reached:
-            reached += [joint.child for joint in robot.below(name)]
+            reached += [joint.child for joint in robot.child_joints(name)]
         if ring := [name for name in links if name not in reached]:
             tag.fail(f"the links {', '.join(ring)} form a loop; a robot is a tree")
         return robot
 
-    def below(self, link: str) -> list[UrdfJoint]:
+    def child_joints(self, link: str) -> list[UrdfJoint]:
+        """The joints whose parent is this link."""
         return [joint for joint in self.joints.values() if joint.parent == link]
 
     def ignored(self) -> list[str]:
-        """What the file has that is not used, for a warning."""
-        limits, other = [], []
+        """The contents of the file that are not used, for a warning."""
+        limits, others = [], []
         for joint in self.joints.values():
             limit, dynamics = joint.tag.first("limit"), joint.tag.first("dynamics")
             if limit is not None and joint.kind in ("revolute", "prismatic"):
                 low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
                 limits.append(f"{joint.name} {low:g} … {high:g} {'m' if joint.kind == 'prismatic' else 'rad'}")
             if joint.tag.first("mimic") is not None:
-                other.append(f"mimic joint {joint.name!r} is free")
+                others.append(f"mimic joint {joint.name!r} is free")
             if dynamics is not None and dynamics.number("friction", 0.0):
-                other.append(f"the friction of joint {joint.name!r} is ignored")
+                others.append(f"the friction of joint {joint.name!r} is ignored")
         meshes = [link.name for link in self.links.values() if any(tag.name == "mesh" for tag in link.tag.walk())]
         enforced = [f"limits are not enforced: {', '.join(limits)}"] if limits else []
-        return enforced + other + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
+        return enforced + others + ([f"meshes are not read, of {', '.join(meshes)}"] if meshes else [])
 
 
 def _by_name(word: str, tag: Tag, make: Any) -> dict[str, Any]:
+    """make(tag) of all tags of one name, by their names. Raises FileError if a name is used twice or not allowed."""
     out: dict[str, Any] = {}
     for inner in tag.inside:
         if inner.name != word:
             continue
-        one = make(inner)
-        if one.name in out:
-            inner.fail(f"two of <{word}> have the name {one.name!r}; give each its own")
-        if "." in one.name or one.name in ("ground", "P", "C"):
-            inner.fail(f"{one.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
-        out[one.name] = one
+        element = make(inner)
+        if element.name in out:
+            inner.fail(f"two of <{word}> have the name {element.name!r}; give each its own")
+        if "." in element.name or element.name in ("ground", "P", "C"):
+            inner.fail(f"{element.name!r} is no name of a {word}: names have no dot, and are not ground, P or C")
+        out[element.name] = element
     return out

@@ -1,4 +1,4 @@
-"""Files beside a model: meshes and matrices, in formats of other codes or as NumPy arrays."""
+"""Files that a model refers to: meshes and matrices, in formats of other codes or as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phloat.format.node import Node
 
 @dataclass(frozen=True)
 class File(Kind):
-    """The path of a file in the folder of the model or below; `store` writes a value to such a file and returns its name."""
+    """The path of a file in the folder of the model or below; `store` writes a value to a file and returns its name."""
 
     what: str = "a file"
     store: Callable[[Any, Writer], str] = lambda value, writer: str(value)
@@ -40,13 +40,13 @@ class File(Kind):
             node.fail_expected(self.expected)
         if context.folder is None:
             node.fail("this model has no folder, so it cannot name files; save it first")
-        found = context.folder / path
-        if not found.resolve().is_relative_to(context.folder.resolve()):
+        file = context.folder / path
+        if not file.resolve().is_relative_to(context.folder.resolve()):
             node.fail(f"{str(path)!r} leads out of the folder of the model")
-        if not found.is_file():
-            there = sorted(p.name for p in found.parent.glob("*") if p.is_file()) if found.parent.is_dir() else []
-            node.fail(f"no file {str(path)!r}; files in that folder: {', '.join(there[:12]) or 'none'}")
-        return found
+        if not file.is_file():
+            names = sorted(p.name for p in file.parent.glob("*") if p.is_file()) if file.parent.is_dir() else []
+            node.fail(f"no file {str(path)!r}; files in that folder: {', '.join(names[:12]) or 'none'}")
+        return file
 
     def write(self, value: Any, writer: Writer) -> Plain:
         return self.store(value, writer)
@@ -55,15 +55,15 @@ class File(Kind):
         return {"type": "string", "pattern": r"^(?!/)(?!.*\.\.).+$"}
 
 
-def store_arrays(writer: Writer, what: str, arrays: Arrays) -> str:
-    """The name of the file that arrays were written to. Raises InputError if there is no folder for it."""
+def store_arrays(writer: Writer, label: str, arrays: Arrays) -> str:
+    """Writes arrays to a file and returns its name. Raises InputError if the model has no folder."""
     if writer.arrays is None:
-        raise InputError(f"{what} need a file beside the model: save_model(…) writes one")
+        raise InputError(f"{label} need a file beside the model: save_model(…) writes one")
     return writer.arrays(writer.body, arrays)
 
 
 def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file. Raises InputError if it cannot be read."""
+    """The arrays of a .npz file. Raises InputError if it cannot be read."""
     try:
         return read_npz(path)
     except DAMAGED as error:
@@ -82,21 +82,21 @@ def require_arrays(path: Path, arrays: Arrays, *names: str) -> list[np.ndarray]:
 
 
 def load_mesh(path: Path, unit: float) -> Mesh:
-    """The mesh of a file: of gmsh, VTK, Abaqus, Nastran, or arrays kind, points, cells, "boundary …", "region …"."""
+    """The mesh in a file of gmsh, VTK, Abaqus or Nastran, or in arrays kind, points, cells, "boundary …", "region …"."""
     if path.suffix.lower() != ".npz":
         return read_mesh(path, unit=unit)
     arrays = load_arrays(path)
     kind, points, cells = require_arrays(path, arrays, "kind", "points", "cells")
-    named = [
+    groups = [
         {name.removeprefix(start): x for name, x in arrays.items() if name.startswith(start)}
         for start in ("boundary ", "region ")
     ]
-    mesh = Mesh(str(kind), points, cells, *named)
+    mesh = Mesh(str(kind), points, cells, *groups)
     return mesh if unit == 1.0 else mesh.scaled(unit)
 
 
 def store_mesh(mesh: Mesh, writer: Writer) -> str:
-    """The name of the file that a mesh was written to."""
+    """Writes a mesh to a file and returns its name."""
     arrays = {"kind": np.array(mesh.kind), "points": mesh.points, "cells": mesh.cells}
     arrays |= {f"boundary {name}": facets for name, facets in mesh.boundaries.items()}
     arrays |= {f"region {name}": np.asarray(cells) for name, cells in mesh.regions.items()}
@@ -107,7 +107,7 @@ def store_mesh(mesh: Mesh, writer: Writer) -> str:
 
 
 def store_matrices(body: Superelement, writer: Writer) -> str:
-    """The name of the file that the matrices of a superelement were written to."""
+    """Writes the matrices of a superelement to a file and returns its name."""
     arrays = {"nodes": body.nodes, "dofs": body.dofs}
     for name in ("M", "K", "R"):
         if (matrix := getattr(body, name)) is not None:
@@ -119,7 +119,7 @@ def store_matrices(body: Superelement, writer: Writer) -> str:
 
 
 def load_matrices(path: Path) -> dict[str, Any]:
-    """M, K, nodes, and if they are there dofs, R and masses; matrices full, or by data, indices and indptr of rows."""
+    """M, K, nodes, and optionally dofs, R and masses; matrices are full arrays, or CSR by data, indices and indptr."""
     arrays = load_arrays(path)
     require_arrays(path, arrays, "nodes")
     out: dict[str, Any] = {name: arrays[name] for name in ("nodes", "dofs", "masses", "M", "K", "R") if name in arrays}

@@ -1,4 +1,4 @@
-"""Bodies: the recipe stands behind its word, and beside it how a body is made of it.
+"""Kinds of bodies: the value of the word is the recipe; further keys are the steps that construct a body from it.
 
 Beams, rigid bodies, plates, solids and sheets on meshes, and superelements.
 """
@@ -35,31 +35,32 @@ from phloat.linear.reduction.basis import Basis
 Parts = tuple[Any, Mapping[str, Any]]
 
 
-def steps(made: Construction, *verbs: str) -> dict[str, dict[str, Any]]:
-    """The arguments of the steps by which a body was made, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
+def steps(construction: Construction, *methods: str) -> dict[str, dict[str, Any]]:
+    """The arguments of the steps of a construction, by method: {"discretise": {"0": 4}, "reduced": {"modes": 2}}.
 
-    Raises InputError if there are other methods than these. The plane and the pieces of a split beam are left out: they follow.
+    Raises InputError if there is a method that is not in `methods`. "in_plane" and "piece" are omitted, as they follow from the
+    system and from the recipe.
     """
     out: dict[str, dict[str, Any]] = {}
-    for step in made.steps:
+    for step in construction.steps:
         if step.method in ("in_plane", "piece"):
             continue
-        if step.method not in verbs or step.method in out:
+        if step.method not in methods or step.method in out:
             raise InputError(f"a file cannot hold {step!r}")
         out[step.method] = _arguments(step)
     return out
 
 
 def _arguments(step: ConstructionStep) -> dict[str, Any]:
-    given = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
-    if any(isinstance(value, Basis) for value in given.values()):
+    arguments = {str(k): value for k, value in enumerate(step.arguments)} | dict(step.options)
+    if any(isinstance(value, Basis) for value in arguments.values()):
         raise InputError("a file cannot hold the basis of a reduced body; reduce it by modes")
-    return {name: value for name, value in given.items() if not (name == "basis" and value is None)}
+    return {name: value for name, value in arguments.items() if not (name == "basis" and value is None)}
 
 
-def options(what: str, *keys: Key) -> Record:
-    """The options of a reduction; a number stands for its modes."""
-    return Record(what, keys, lambda **given: given, short="modes", parts=lambda given: given)
+def options(label: str, *keys: Key) -> Record:
+    """The options of a reduction, as a mapping; a number alone is the number of modes."""
+    return Record(label, keys, lambda **arguments: arguments, short="modes", parts=lambda arguments: arguments)
 
 
 # --- beams ------------------------------------------------------------------------------------------------------------
@@ -72,38 +73,42 @@ REDUCED_BEAM = options(
     Key("modes", Count(1), "bending modes in each plane"),
     Key("axial", Count(0), "axial modes", 2),
     Key("torsion", Count(0), "torsion modes", 2),
-    Key("loaded", ListOf(NAME), "ports whose static response is kept too", None),
+    Key("loaded", ListOf(NAME), "ports whose static response is added", None),
 )
 
 
 def make_beam(
     beam: Beam, elements: Any, split: int | None = None, reduced: Mapping[str, Any] | None = None
 ) -> Construction:
-    """A beam with elements, split into pieces, reduced."""
-    made = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
-    return made if reduced is None else made.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
+    """The construction of a beam with elements, optionally split into pieces, optionally reduced."""
+    body = Construction(beam if split is None else Split(beam, split)).then("discretise", elements)
+    return body if reduced is None else body.then("reduced", **{k: v for k, v in reduced.items() if v is not None})
 
 
-def beam_parts(made: Construction) -> Parts | None:
-    """The beam and how the body was made of it."""
-    recipe = made.recipe
+def beam_parts(construction: Construction) -> Parts | None:
+    """The beam of a construction and the arguments of `make_beam`; None for other bodies."""
+    recipe = construction.recipe
     beam, pieces = (recipe.beam, recipe.pieces) if isinstance(recipe, Split) else (recipe, None)
     if not isinstance(beam, Beam):
         return None
-    taken = steps(made, "discretise", "reduced")
-    reduced, default = taken.get("reduced"), () if pieces is None else ("P", "C")
+    arguments = steps(construction, "discretise", "reduced")
+    reduced, default = arguments.get("reduced"), () if pieces is None else ("P", "C")
     if reduced is not None:
         loaded = tuple(reduced.get("loaded", default))
         reduced = reduced | {"loaded": None if loaded == default else loaded}
     if pieces is not None and beam.frame is None:
         beam = replace(beam, frame=OF_PIECE)  # written out: a saved model stays the same if the default changes
-    return beam, {"elements": taken["discretise"]["0"], "split": pieces, "reduced": reduced}
+    return beam, {"elements": arguments["discretise"]["0"], "split": pieces, "reduced": reduced}
 
 
 BEAM_OPTIONS = (
-    Key("elements", ELEMENTS, "how many (in each piece of a split beam), or the fractions between them"),
-    Key("split", Count(1), "into so many floating pieces, for large bending", None),
-    Key("reduced", REDUCED_BEAM, "to few coordinates", None),
+    Key(
+        "elements",
+        ELEMENTS,
+        "how many (in each piece of a split beam), or the fractions between them",
+    ),
+    Key("split", Count(1), "number of floating pieces, for large bending", None),
+    Key("reduced", REDUCED_BEAM, "reduction to few coordinates", None),
 )
 BEAM_VARIANT = Variant("beam", BEAM, make_beam, beam_parts, BEAM_OPTIONS, doc=summary(Beam))
 
@@ -111,15 +116,15 @@ BEAM_VARIANT = Variant("beam", BEAM, make_beam, beam_parts, BEAM_OPTIONS, doc=su
 
 
 def variant_without_options(cls: Any, kind: Record, *arguments: Any) -> Variant:
-    """The variant of a body that is made with these arguments; a number of modes is a field of its recipe."""
+    """The variant of a body that is discretised with these arguments; its number of modes is a field of the recipe."""
 
-    def parts(made: Construction) -> Parts | None:
-        if not isinstance(made.recipe, cls):
+    def parts(construction: Construction) -> Parts | None:
+        if not isinstance(construction.recipe, cls):
             return None
-        modes = steps(made, "discretise")["discretise"].get("0")
-        if modes is not None and modes != made.recipe.modes:
+        modes = steps(construction, "discretise")["discretise"].get("0")
+        if modes is not None and modes != construction.recipe.modes:
             raise InputError(f"discretise({modes}) of a {file_word(cls)}; give modes={modes} in its recipe")
-        return made.recipe, {}
+        return construction.recipe, {}
 
     def make(recipe: Any) -> Construction:
         return Construction(recipe).then("discretise", *arguments)
@@ -158,7 +163,7 @@ MESH = (
 
 
 def shape(cls: type, *cells: str) -> Record:
-    """An outline given by lengths; those with a default may be zero."""
+    """The record of an outline given by lengths; those with a default may be zero."""
     positive, not_negative = Number(("length",), above=0.0), Number(("length",), least=0.0)
     kinds: dict[str, Any] = {f.name: positive if f.default is MISSING else not_negative for f in fields(cls)}
     return record(cls, f"a {file_word(cls)}", **kinds | ({"cells": Text(cells)} if cells else {}))
@@ -174,26 +179,26 @@ SOLID_SHAPES = {
 SHEET_SHAPES = {"rectangle": shape(outlines.RectangleOutline, *FLAT_CELLS)}
 
 
-def make_outline(shapes: Mapping[str, Record], given: dict[str, Any]) -> Any:
-    """The outline or mesh among the arguments, which is removed from them."""
-    mesh, unit = given.pop("mesh", None), given.pop("unit", "m")
-    found = {word: x for word in shapes if (x := given.pop(word, None)) is not None}
+def make_outline(shapes: Mapping[str, Record], arguments: dict[str, Any]) -> Any:
+    """Removes the outline or mesh from the arguments and returns it. Raises InputError unless there is exactly one."""
+    mesh, unit = arguments.pop("mesh", None), arguments.pop("unit", "m")
+    outlines = {word: x for word in shapes if (x := arguments.pop(word, None)) is not None}
     if mesh is not None:
-        found["mesh"] = load_mesh(Path(mesh), float(UNITS[unit].factor))
-    if len(found) != 1:
-        there = ", ".join(found) or "none of them"
-        raise InputError(f"the outline is given by one of {', '.join([*shapes, 'mesh'])}; there is {there}")
-    return next(iter(found.values()))
+        outlines["mesh"] = load_mesh(Path(mesh), float(UNITS[unit].factor))
+    if len(outlines) != 1:
+        names = ", ".join(outlines) or "none of them"
+        raise InputError(f"the outline is given by one of {', '.join([*shapes, 'mesh'])}; there is {names}")
+    return next(iter(outlines.values()))
 
 
 def meshed_record(cls: Any, shapes: Mapping[str, Record], attribute: str, **kinds: Kind) -> Record:
-    """The record of a body on a mesh; the keys of its outline stand in place of its attribute."""
+    """The record of a body on a mesh; keys for its outline or mesh file replace the field `attribute`."""
     keys = record_keys(cls, (attribute,), **kinds)
 
-    def make(**given: Any) -> Any:
-        outline = make_outline(shapes, given)
-        single = {k: v[0] for k, v in given.items() if k in SIDES and len(v) == 1}  # "all" is no tuple
-        return cls(**{attribute: outline}, **given | single)
+    def make(**arguments: Any) -> Any:
+        outline = make_outline(shapes, arguments)
+        single = {k: v[0] for k, v in arguments.items() if k in SIDES and len(v) == 1}  # "all" is no tuple
+        return cls(**{attribute: outline}, **arguments | single)
 
     def parts(value: Any) -> Mapping[str, Any]:
         outline = getattr(value, attribute)
@@ -210,31 +215,31 @@ SOLID = meshed_record(Solid, SOLID_SHAPES, "mesh", material=MATERIALS, lines=LIN
 SHEET = meshed_record(Sheet, SHEET_SHAPES, "mesh", material=MATERIALS, thickness=THICKNESS, lines=LINES, **COMMON)
 
 COUNTS = OneOf((Count(1), ListOf(Count(1), least=2)), lambda v: int(np.ndim(v) > 0))
-CELLS = Key("cells", COUNTS, "how many along the longest side, or along each; a mesh file takes none", None)
-REFINE = Key("refine", Count(0), "cut all cells into halves so many times", 0)
+CELLS = Key("cells", COUNTS, "their number along the longest side, or along each; none with a mesh file", None)
+REFINE = Key("refine", Count(0), "how many times all cells are halved", 0)
 ORDER = Key("order", Count(1), "of the displacements: 1 or 2", 2)
 REDUCED_BODY = options(
     "a reduced body",
-    Key("modes", Count(0), "with its ports held"),
-    Key("stiffened", Count(0), "how many of the softest bring companions; 6 by default", None),
+    Key("modes", Count(0), "number of modes with fixed ports"),
+    Key("stiffened", Count(0), "number of softest shapes with companions for their shortening; 6 by default", None),
     Key("inertial", Boolean(), "with the static responses to inertia", True),
 )
-REDUCED = Key("reduced", REDUCED_BODY, "to few coordinates, so that it can move far", None)
+REDUCED = Key("reduced", REDUCED_BODY, "reduction to few coordinates, for large motion", None)
 
 
 def meshed_variant(cls: type, kind: Record, *more: Key) -> Variant:
     """The variant of a body on a mesh."""
 
-    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **given: Any) -> Construction:
-        made = Construction(recipe).then("discretise", cells, **({k.key: k.default for k in more} | given))
-        return made if reduced is None else made.then("reduced", **reduced)
+    def make(recipe: Any, cells: Any = None, reduced: Mapping[str, Any] | None = None, **options: Any) -> Construction:
+        body = Construction(recipe).then("discretise", cells, **({k.key: k.default for k in more} | options))
+        return body if reduced is None else body.then("reduced", **reduced)
 
-    def parts(made: Construction) -> Parts | None:
-        if not isinstance(made.recipe, cls):
+    def parts(body: Construction) -> Parts | None:
+        if not isinstance(body.recipe, cls):
             return None
-        taken = steps(made, "discretise", "reduced")
-        first = taken["discretise"]
-        return made.recipe, {"cells": first.get("0", first.get("n")), **first, "reduced": taken.get("reduced")}
+        arguments = steps(body, "discretise", "reduced")
+        first = arguments["discretise"]
+        return body.recipe, {"cells": first.get("0", first.get("n")), **first, "reduced": arguments.get("reduced")}
 
     return Variant(file_word(cls), kind, make, parts, (CELLS, *more, REDUCED), doc=summary(cls))
 
@@ -255,23 +260,24 @@ FILE_UNITS = Record(
 NODES = OneOf((ListOf(Count(0), least=1), NAME), lambda v: int(isinstance(v, str)))
 
 
-def superelement(interfaces: Mapping[str, Any], **given: Any) -> Superelement:
-    """From arrays, or from the text files of other codes."""
-    files = {name: given.pop(name, None) for name in ("matrices", "mass", "stiffness", "nodes", "units")}
+def superelement(interfaces: Mapping[str, Any], **others: Any) -> Superelement:
+    """A superelement from arrays, or from text files of other codes. Raises InputError if a file is missing."""
+    files = {name: others.pop(name, None) for name in ("matrices", "mass", "stiffness", "nodes", "units")}
     if files["matrices"] is not None:
-        for name, chosen in interfaces.items():
-            if isinstance(chosen, str):
-                raise InputError(f"interface {name!r} is {chosen!r}; with an .npz file it is a list of node numbers")
+        for name, nodes in interfaces.items():
+            if isinstance(nodes, str):
+                raise InputError(f"interface {name!r} is {nodes!r}; with an .npz file it is a list of node numbers")
         arrays = load_matrices(files["matrices"])
-        return Superelement.from_matrices(interfaces=interfaces, **arrays, **given)
-    if lacking := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:
-        raise InputError(f"give matrices (.npz), or mass, stiffness and nodes of other codes; there is no {lacking[0]}")
+        return Superelement.from_matrices(interfaces=interfaces, **arrays, **others)
+    if missing := [name for name in ("mass", "stiffness", "nodes") if files[name] is None]:
+        raise InputError(f"give matrices (.npz), or mass, stiffness and nodes of other codes; there is no {missing[0]}")
     units = files["units"] or (1.0, 1.0)
-    return Superelement.from_files(files["mass"], files["stiffness"], files["nodes"], interfaces, units=units, **given)
+    return Superelement.from_files(files["mass"], files["stiffness"], files["nodes"], interfaces, units=units, **others)
 
 
 def superelement_arguments(body: Superelement) -> Mapping[str, Any]:
-    interfaces = {name: np.asarray(at).tolist() for name, at in body.interfaces.items()}
+    """The arguments of `superelement` for a body."""
+    interfaces = {name: np.asarray(nodes).tolist() for name, nodes in body.interfaces.items()}
     return {k.argument: getattr(body, k.argument) for k in OPTIONS} | {"matrices": body, "interfaces": interfaces}
 
 

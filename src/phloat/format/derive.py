@@ -1,7 +1,7 @@
 """Kinds of model files derived from dataclasses.
 
-The annotation of a field says its kind; its metadata (`describe`) says what it means, which quantities it measures and its limits.
-Fields of other types get their kind by a keyword: record(Beam, "a beam", section=SECTION, …).
+The kind of a field follows from its annotation; its metadata (`describe`) has its meaning, quantities and limits. Fields of other
+types get their kind by a keyword: record(Beam, "a beam", section=SECTION, …).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from phloat.format.kinds import (
 from phloat.format.node import Node, child
 from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
 
-# what a curve is a function of, and its value, by the quantity of its slope
+# argument and value of a curve, by the quantity of its slope
 CURVES = {
     "stiffness": ("length", "force"),
     "torsional stiffness": ("angle", "torque"),
@@ -49,15 +49,15 @@ AXES = {
 }
 
 
-def _direction(given: Any) -> tuple[float, ...]:
-    axis = AXES.get(given, given)
+def _direction(value: Any) -> tuple[float, ...]:
+    axis = AXES.get(value, value)
     if not any(axis):
         raise InputError("the direction is zero; write x, y, z, -x, -y, -z or three numbers")
     return tuple(axis)
 
 
 def _axis_word(axis: Any) -> Any:
-    return next((word for word, known in AXES.items() if known == tuple(axis)), axis)
+    return next((word for word, direction in AXES.items() if direction == tuple(axis)), axis)
 
 
 AXIS = OneOf((Text(tuple(AXES)), vector_of()), lambda v: int(not isinstance(v, str)))
@@ -65,7 +65,7 @@ DIRECTION = Converted(AXIS, _direction, _axis_word)
 
 
 class PiecewisePolynomials(Record):
-    """{breaks, coefficients}; a mapping without breaks is a table {argument: value}."""
+    """The record {breaks, coefficients}; it does not match a mapping without breaks, which is a table {argument: value}."""
 
     def matches(self, node: Node) -> bool:
         return child(node, "breaks") is not None
@@ -79,7 +79,7 @@ def _polynomials(breaks: Any, coefficients: Any) -> PPoly:
 
 
 def curve_kind(d: Description) -> OneOf:
-    """A slope, piecewise polynomials, or a table {argument: value}."""
+    """The kind of a curve: a slope, piecewise polynomials, or a table {argument: value}."""
     argument, value = (Number(tuple(names)) for names in zip(*(CURVES[name] for name in d.quantities), strict=True))
     rows = "of 1, x − break, (x − break)² … in SI units, one row between each two breaks"
     breaks = Key("breaks", ListOf(argument, least=2), "where they begin and end")
@@ -95,6 +95,7 @@ def curve_kind(d: Description) -> OneOf:
 
 
 def vector_kind(d: Description) -> Kind:
+    """The kind of a vector: a direction, or numbers of its quantities."""
     return DIRECTION if d.quantities == ("direction",) else vector_of(d.quantities or ("number",), d.size)
 
 
@@ -118,14 +119,14 @@ def annotation(f: Field[Any]) -> str:
 
 
 def derived_kind(text: str, d: Description) -> Kind:
-    """The kind of a field that is annotated so. Raises KeyError if there is none."""
-    if found := MAPPING.fullmatch(text):
-        return MapOf(derived_kind(found[2], d), keys=FRACTION if found[1] == "float" else None)
+    """The kind of a field with this annotation. Raises KeyError if there is none."""
+    if match := MAPPING.fullmatch(text):
+        return MapOf(derived_kind(match[2], d), keys=FRACTION if match[1] == "float" else None)
     return KINDS[text.removesuffix(" | None")](d)
 
 
 def record_keys(cls: type, omit: tuple[str, ...] = (), **kinds: Kind) -> tuple[Key, ...]:
-    """A key for each field of a dataclass but those in `omit`, the required ones first."""
+    """A key for each field of a dataclass except those in `omit`, required keys first. Raises TypeError if a field has no kind."""
     out = []
     for f in fields(cls):
         if not f.init or f.name in omit:
@@ -143,9 +144,9 @@ def record_keys(cls: type, omit: tuple[str, ...] = (), **kinds: Kind) -> tuple[K
     return tuple(sorted(out, key=lambda k: k.default is not REQUIRED))
 
 
-def record(cls: type, what: str, *, short: str = "", omit: tuple[str, ...] = (), **kinds: Kind) -> Record:
-    """The record of a dataclass."""
-    return Record(what, record_keys(cls, omit, **kinds), cls, short)
+def record(cls: type, label: str, *, short: str = "", omit: tuple[str, ...] = (), **kinds: Kind) -> Record:
+    """The record of a dataclass; `kinds` are those of fields whose annotation does not determine it."""
+    return Record(label, record_keys(cls, omit, **kinds), cls, short)
 
 
 def file_word(cls: type) -> str:
@@ -159,7 +160,7 @@ def summary(cls: type) -> str:
 
 
 def variant(cls: Any, kind: Kind, word: str = "", *, doc: str = "") -> Variant:
-    """The variant of a class whose values, of some kind, stand behind its word."""
+    """The variant of a class whose instances are the value of its word, of this kind."""
 
     def parts(value: Any) -> tuple[Any, Mapping[str, Any]] | None:
         return (value, {}) if type(value) is cls else None
@@ -168,6 +169,6 @@ def variant(cls: Any, kind: Kind, word: str = "", *, doc: str = "") -> Variant:
 
 
 def wrapper(cls: Any, kind: Kind, word: str = "", doc: str = "") -> Variant:
-    """The variant of a class whose only field stands behind its word."""
+    """The variant of a class whose only field is the value of its word."""
     (only,) = fields(cls)
     return variant(cls, Converted(kind, cls, attrgetter(only.name)), word, doc=doc)

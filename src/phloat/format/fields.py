@@ -1,4 +1,4 @@
-"""Numbers that may depend on the place: tables along a beam, polynomials over a plate."""
+"""Kinds of numbers that may depend on position: tables along a beam, polynomials over a plate."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from phloat.format.kinds import ANY_NUMBER, FRACTION, Converted, Kind, ListOf, N
 from phloat.format.records import MapOf, OneOf, Variant, Variants
 
 
-def function_data(value: Any, cls: type, what: str) -> Any:
-    """The only field of a value of a class. Raises InputError for other functions, which no file can hold."""
+def function_data(value: Any, cls: type, label: str) -> Any:
+    """The only field of an instance of `cls`. Raises InputError for other functions, which a file cannot hold."""
     if not isinstance(value, cls):
-        raise InputError(f"{what} is a Python function, which a file cannot hold; write it as {cls.__name__}(…)")
+        raise InputError(f"{label} is a Python function, which a file cannot hold; write it as {cls.__name__}(…)")
     (only,) = fields(cls)
     return getattr(value, only.name)
 
 
-def function_variant(word: str, cls: Any, kind: Kind, what: str, doc: str) -> Variant:
+def function_variant(word: str, cls: Any, kind: Kind, label: str, doc: str) -> Variant:
     """The variant of a class of functions: {polynomial: …}."""
-    return Variant(word, kind, cls, lambda value: (function_data(value, cls, what), {}), doc=doc)
+    return Variant(word, kind, cls, lambda value: (function_data(value, cls, label), {}), doc=doc)
 
 
 def over_surface(number: Number, coefficient: Number = ANY_NUMBER) -> Variants:

@@ -15,7 +15,7 @@ from phloat.errors import FileError, InputError, unknown
 from phloat.format.node import Node
 from phloat.format.units import QUANTITIES, Dimension, dimension_name, parse_number
 
-Plain = Any  # what JSON can express
+Plain = Any  # data that JSON can express
 Schema = dict[str, Any]
 Arrays = Mapping[str, np.ndarray]
 
@@ -29,7 +29,7 @@ WITH_UNIT = {
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What is known while a file is read: its named materials and sections, its folder, and units still to be checked."""
+    """The context of reading a file: its named materials and sections, its folder, and units that are checked later."""
 
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     folder: Path | None = None
@@ -38,7 +38,7 @@ class Context:
 
 @dataclass(frozen=True, eq=False)
 class Writer:
-    """How values are written: `name` may replace a material or section by a name, `arrays` writes a file and returns its name."""
+    """Options of writing: `name` may replace a material or section by a name, `arrays` writes a file and returns its name."""
 
     name: Callable[[str, Any, Plain], Plain] = lambda table, value, plain: plain
     arrays: Callable[[str, Arrays], str] | None = None
@@ -46,28 +46,32 @@ class Writer:
 
 
 class Kind(Protocol):
-    """A kind of value; unless it says otherwise, it looks like a mapping and is written as it is."""
+    """A kind of value. By default it matches mappings and is written unchanged."""
 
     @property
     def expected(self) -> str:
-        """What it is, for messages: "expected …"."""
+        """A description for messages: "expected …"."""
         ...
 
     def matches(self, node: Node) -> bool:
-        """Whether the node looks like a value of this kind."""
+        """Whether the node has the form of a value of this kind."""
         return node.entries is not None
 
-    def read(self, node: Node, context: Context) -> Any: ...
+    def read(self, node: Node, context: Context) -> Any:
+        """The value of a node. Raises FileError if it is not of this kind."""
+        ...
 
     def write(self, value: Any, writer: Writer) -> Plain:
-        """The value as plain data."""
+        """The value as plain data. Raises InputError if a file cannot hold it."""
         return value
 
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """The JSON Schema of this kind."""
+        ...
 
 
 def typed(name: str, **limits: Any) -> Schema:
-    """The schema of a type with these limits, without those that are None."""
+    """The schema of a JSON type with the limits that are not None."""
     return {"type": name} | {key: limit for key, limit in limits.items() if limit is not None}
 
 
@@ -94,7 +98,7 @@ class Boolean(Kind):
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """A text; one of the `choices` if there are any."""
+    """A text, or one of the `choices` if there are any."""
 
     choices: tuple[str, ...] = ()
     what: str = "a name"
@@ -124,7 +128,7 @@ NAME = Text()
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A number in SI units, or a text with a unit that measures one of the quantities `of`; any unit if there are none."""
+    """A number in SI units, or a text with a unit of one of the quantities `of`; with any unit if `of` is empty."""
 
     of: tuple[str, ...] = ("number",)
     least: float | None = None
@@ -151,15 +155,15 @@ class Number(Kind):
             infinite = node.text.strip().lower().lstrip("+-.") in ("nan", "inf", "infinity")
             node.fail_expected(f"{'a finite number: ' if infinite else ''}{self.expected}")
         try:
-            found = parse_number(node.text)
+            number = parse_number(node.text)
         except InputError as error:
             node.fail(f"{error}; expected {self.expected}" if not str(error).startswith("no unit") else str(error))
-        if found.dimension is not None:
+        if number.dimension is not None:
             if not self.of:
-                context.units.append((node, found.dimension))
-            elif not any(found.dimension.fits(QUANTITIES[name][0]) for name in self.of):
-                node.fail(f"found {node.text.strip()!r}, {dimension_name(found.dimension)}; expected {self.expected}")
-        value, above = found.value, self.above is None or found.value > self.above
+                context.units.append((node, number.dimension))
+            elif not any(number.dimension.fits(QUANTITIES[name][0]) for name in self.of):
+                node.fail(f"found {node.text.strip()!r}, {dimension_name(number.dimension)}; expected {self.expected}")
+        value, above = number.value, self.above is None or number.value > self.above
         low, high = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
         if not (math.isfinite(value) and above and low <= value <= high):
             node.fail_expected(self.expected)
@@ -207,7 +211,7 @@ class Count(Kind):
 
 @dataclass(frozen=True)
 class ListOf(Kind):
-    """A list of `least` to `most` values; if `alone`, a single value may stand without brackets."""
+    """A list of `least` to `most` values; if `alone`, a single value may be written without brackets."""
 
     of: Kind
     alone: bool = False
@@ -240,14 +244,14 @@ class ListOf(Kind):
         return {"anyOf": [self.of.schema(), many]} if self.alone else many
 
 
-def vector_of(of: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
-    """A list of numbers of these quantities; of any length if `size` is 0."""
-    return ListOf(Number(of), least=size, most=size or None)
+def vector_of(quantities: tuple[str, ...] = ("number",), size: int = 3) -> ListOf:
+    """The kind of a list of `size` numbers of these quantities; of any length if `size` is 0."""
+    return ListOf(Number(quantities), least=size, most=size or None)
 
 
 @dataclass(frozen=True)
 class Matrix3(Kind):
-    """A matrix of 3 × 3 numbers, by its diagonal or by its rows."""
+    """A 3 × 3 matrix, given by its diagonal or by its rows."""
 
     of: tuple[str, ...] = ("number",)
     expected = "three numbers (a diagonal) or three rows of three"
@@ -272,7 +276,7 @@ class Matrix3(Kind):
         return {"anyOf": [row, {"type": "array", "items": row, "minItems": 3, "maxItems": 3}]}
 
 
-# --- kinds made of others ---------------------------------------------------------------------------------------------
+# --- kinds of other kinds ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -307,7 +311,7 @@ class Converted(Kind):
 
 @dataclass(frozen=True)
 class Recursive(Kind):
-    """A kind that contains itself: found when it is needed, and referred to by its name in the schema."""
+    """A kind that contains itself: `kind()` is called when it is used, and the schema refers to it by name."""
 
     name: str
     kind: Callable[[], Kind]

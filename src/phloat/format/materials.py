@@ -1,4 +1,4 @@
-"""Materials, cross-sections and damping."""
+"""Kinds of materials, cross-sections and damping."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phloat.format.records import Key, MapOf, Named, Record, Variant, Variants
 
 
 def material(*variants: Variant) -> Variants:
-    """An isotropic material, or one of these."""
+    """The kind of an isotropic material or one of these variants."""
     isotropic = record(Material, "a material")
     return Variants("a material", variants, alone=isotropic, is_alone=lambda value: type(value) is Material)
 
@@ -33,14 +33,14 @@ LAYER = Record(
     parts=lambda layer: dict(zip(("material", "thickness", "angle"), layer, strict=True)),
 )
 LAMINATE = wrapper(Laminate, ListOf(LAYER, least=1), doc="layers from the lowest to the highest")
-ANY_MATERIAL = Named("materials", material(ORTHOTROPIC, LAMINATE))  # in the table of materials, and of plates
+ANY_MATERIAL = Named("materials", material(ORTHOTROPIC, LAMINATE))  # for the table of materials and for plates
 ELASTIC = Named("materials", MATERIAL)
 
 
-def stations(table: str, of: Variants) -> Variant:
-    """Sections or materials at stations along a beam, {s: …}."""
+def stations(table: str, kind: Variants) -> Variant:
+    """The variant of sections or materials at stations along a beam, {s: …}."""
     doc = f"{table} at fractions of the length, straight lines between them"
-    return wrapper(Taper, MapOf(Named(table, of), keys=FRACTION, least=1), "along", doc)
+    return wrapper(Taper, MapOf(Named(table, kind), keys=FRACTION, least=1), "along", doc)
 
 
 BEAM_MATERIAL = Named("materials", material(stations("materials", MATERIAL)))
@@ -49,12 +49,12 @@ BEAM_MATERIAL = Named("materials", material(stations("materials", MATERIAL)))
 
 
 def section_arguments(section: Section) -> dict[str, Any]:
-    """The arguments of a section given by numbers; I_y is I unless it was given."""
+    """The arguments of a section given by numbers, without I_y if it equals I, its default."""
     return vars(section) | {"I_y": None if section.I_y == section.I else section.I_y}
 
 
 def section(*variants: Variant) -> Variants:
-    """A section by its numbers, or one of these."""
+    """The kind of a section by its numbers or one of these variants."""
     numbers = Record("a section", record(Section, "").keys, Section, parts=section_arguments)
     return Variants("a section", variants, alone=numbers, is_alone=lambda value: type(value) is Section)
 

@@ -1,4 +1,4 @@
-"""Values of a file with their line and the keys that lead to them, so that errors say where they are."""
+"""Nodes of a file: values with their line and path of keys, for errors with a location."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": F
 
 @dataclass(frozen=True)
 class Node:
-    """A scalar (its text, and whether that was quoted), a list of nodes or a mapping of nodes, with its place in the file."""
+    """A scalar (its text, and whether it was quoted), a list of nodes or a mapping of nodes, with its location in the file."""
 
     line: int
     file: str = ""
@@ -26,26 +26,26 @@ class Node:
     entries: Mapping[str, Node] | None = None  # of a mapping
     key_lines: Mapping[str, int] = field(default_factory=dict)
 
-    # --- what it is -------------------------------------------------------------------------------------------------
+    # --- type -------------------------------------------------------------------------------------------------------
 
     @property
     def empty(self) -> bool:
-        """Whether it is null or has no text at all."""
+        """Whether the node is null or an empty text."""
         return self.text is not None and not self.quoted and self.text in ("", "~", "null", "Null", "NULL")
 
     @property
     def boolean(self) -> bool | None:
-        """True, false, or None if it is neither."""
+        """The boolean, or None if the node is neither true nor false."""
         return BOOLEANS.get(self.text or "") if not self.quoted else None
 
     @property
     def numeric(self) -> bool:
-        """Whether it begins like a number."""
+        """Whether the text begins with a number."""
         return self.text is not None and re.match(rf"\s*{NUMBER}", self.text) is not None
 
     @property
     def summary(self) -> str:
-        """A short form for messages."""
+        """A short description for messages."""
         if self.entries is not None:
             more = ", …" if len(self.entries) > 4 else ""
             return f"a mapping of {', '.join(list(self.entries)[:4]) or 'nothing'}{more}"
@@ -57,7 +57,7 @@ class Node:
 
     @property
     def key(self) -> str:
-        """The keys that lead to this node, joined by dots."""
+        """The path of keys to this node, joined by dots."""
         return ".".join(self.path)
 
     def fail(self, message: str) -> NoReturn:
@@ -69,21 +69,21 @@ class Node:
         raise FileError(message, self.file, self.key_lines.get(key, self.line), ".".join((*self.path, key)))
 
     def fail_expected(self, expected: str) -> NoReturn:
-        """Raises FileError with what was found and what was expected."""
+        """Raises FileError with a summary of this node and what was expected."""
         self.fail(f"found {self.summary}; expected {expected}")
 
-    def require_keys(self, keys: Sequence[str], what: str) -> Mapping[str, Node]:
-        """The entries of this mapping. Raises FileError if it is no mapping, or has a key that is not among `keys`."""
+    def require_keys(self, keys: Sequence[str], label: str) -> Mapping[str, Node]:
+        """The entries of this mapping. Raises FileError if it is not a mapping or has a key that is not in `keys`."""
         if self.entries is None:
-            self.fail_expected(f"{what}: a mapping of {', '.join(keys)}")
+            self.fail_expected(f"{label}: a mapping of {', '.join(keys)}")
         for key in self.entries:
             if key not in keys:
-                self.fail_key(key, unknown(f"key of {what}", key, keys))
+                self.fail_key(key, unknown(f"key of {label}", key, keys))
         return self.entries
 
 
 def child(node: Node | None, *keys: str) -> Node | None:
-    """The entry that these keys lead to, one inside the other; None if there is none, or no node."""
+    """The entry at this path of keys; None if there is none or if `node` is None."""
     for key in keys:
         node = None if node is None or node.entries is None else node.entries.get(key)
     return node

@@ -19,7 +19,7 @@ OLD_KEYS: dict[str, Mapping[str, str]] = {  # {what a record is: {key of earlier
 
 @dataclass(frozen=True)
 class MapOf(Kind):
-    """A mapping whose keys the user chooses: names, or numbers of a quantity."""
+    """A mapping with any keys: names, or numbers of the kind `keys`; `of` is the kind of the values."""
 
     of: Kind
     keys: Number | None = None
@@ -59,7 +59,7 @@ class MapOf(Kind):
 
 @dataclass(frozen=True)
 class OneOf(Kind):
-    """The first of several kinds that a node matches; `which` is the number of the kind of a value."""
+    """The first of several kinds that a node matches; `which(value)` is the index of the kind of a value."""
 
     kinds: tuple[Kind, ...]
     which: Callable[[Any], int]
@@ -89,7 +89,7 @@ class OneOf(Kind):
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a record: its kind, what it means, its default, and its argument where that has another name."""
+    """A key of a record: its kind, meaning and default; `name` is its argument if that differs from the key."""
 
     key: str
     kind: Kind
@@ -99,6 +99,7 @@ class Key:
 
     @property
     def argument(self) -> str:
+        """The argument that the value of this key becomes."""
         return self.name or self.key
 
     def schema(self) -> Schema:
@@ -107,7 +108,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Record(Kind):
-    """A mapping with these keys, which are the arguments of `make`; a bare value may stand for the key `short`."""
+    """A mapping with these keys, which are arguments of `make`; a value that is not a mapping is that of the key `short`."""
 
     what: str
     keys: tuple[Key, ...]
@@ -129,37 +130,37 @@ class Record(Kind):
     def read(self, node: Node, context: Context) -> Any:
         return self.build(node, self.arguments(node, context))
 
-    def arguments(self, node: Node, context: Context, others: Sequence[str] = ()) -> dict[str, Any]:
-        """The values of the keys of a node by argument; `others` are keys that are read elsewhere."""
+    def arguments(self, node: Node, context: Context, other_keys: Sequence[str] = ()) -> dict[str, Any]:
+        """The values of the keys of a node by argument; `other_keys` are allowed, but not read."""
         if self.short and node.entries is None:
             return {self._short.argument: self._short.kind.read(node, context)}
         old = OLD_KEYS.get(self.what, {})
-        there = node.require_keys([*others, *(k.key for k in self.keys), *old], self.what)
-        entries = {old.get(key, key): inner for key, inner in there.items()}
+        nodes = node.require_keys([*other_keys, *(k.key for k in self.keys), *old], self.what)
+        entries = {old.get(key, key): inner for key, inner in nodes.items()}
         for k in self.keys:
             if k.default is REQUIRED and k.key not in entries:
                 node.fail(f"{k.key!r} is missing{k.doc and f': {k.doc}'}; expected {k.kind.expected}")
         return {k.argument: k.kind.read(entries[k.key], context) for k in self.keys if k.key in entries}
 
     def build(self, node: Node, arguments: Mapping[str, Any], *first: Any) -> Any:
-        """The value. Errors of `make` become a FileError at the key that they mention."""
+        """make(*first, **arguments). Its errors are raised as FileError at the key that they mention."""
         try:
             with computable(self.expected):
                 return self.make(*first, **arguments)
         except FileError:
             raise
         except (InputError, AccuracyError) as error:
-            mentioned(node, str(error), [k.key for k in self.keys]).fail(str(error))
+            mentioned_entry(node, str(error), [k.key for k in self.keys]).fail(str(error))
 
     def write(self, value: Any, writer: Writer) -> Plain:
         out = self.write_arguments(self.parts(value), writer)
         return out[self.short] if self.short and list(out) == [self.short] else out
 
     def write_arguments(self, arguments: Mapping[str, Any], writer: Writer) -> dict[str, Plain]:
-        """The keys whose values differ from their defaults."""
+        """The keys with values that differ from their defaults, as plain data."""
         values = [(k, arguments.get(k.argument, k.default)) for k in self.keys]
-        others = [(k, value) for k, value in values if k.default is REQUIRED or not same(value, k.default)]
-        return {k.key: k.kind.write(value, writer) for k, value in others}
+        changed = [(k, value) for k, value in values if k.default is REQUIRED or not equal_values(value, k.default)]
+        return {k.key: k.kind.write(value, writer) for k, value in changed}
 
     def schema(self) -> Schema:
         required = [k.key for k in self.keys if k.default is REQUIRED]
@@ -168,24 +169,24 @@ class Record(Kind):
         return {"anyOf": [self._short.schema(), mapping]} if self.short else mapping
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two values are equal; arrays and lists of numbers are compared by their entries."""
+def equal_values(a: Any, b: Any) -> bool:
+    """Whether two values are equal; arrays and lists are compared by their entries."""
     a, b = (x.tolist() if hasattr(x, "tolist") else x for x in (a, b))
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(equal_values(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return isinstance(a, bool) == isinstance(b, bool) and a == b
     return type(a) is type(b) and bool(a == b)
 
 
-def mentioned(node: Node, message: str, keys: Sequence[str]) -> Node:
-    """The entry of a node whose key a message mentions first, or the node itself."""
+def mentioned_entry(node: Node, message: str, keys: Sequence[str]) -> Node:
+    """The entry of a node whose key is mentioned first in a message, or the node itself."""
     if re.match(r"\S+ is missing", message):
         return node
     entries = node.entries or {}
     words = {key: rf"(?<!no )\b{re.escape(key.removesuffix('s'))}s?\b" for key in keys if key in entries}
-    found = [(at.start(), key) for key, word in words.items() if (at := re.search(word, message[:60]))]
-    return entries[min(found)[1]] if found else node
+    matches = [(match.start(), key) for key, word in words.items() if (match := re.search(word, message[:60]))]
+    return entries[min(matches)[1]] if matches else node
 
 
 # --- one of several ---------------------------------------------------------------------------------------------------
@@ -193,10 +194,10 @@ def mentioned(node: Node, message: str, keys: Sequence[str]) -> Node:
 
 @dataclass(frozen=True)
 class Variant:
-    """One of several things that a mapping can be, identified by a word among its keys.
+    """One variant of a mapping, identified by its `word`, which is one of the keys.
 
-    `kind` is that of the value behind the word; `keys` stand beside it.
-    `parts` returns the value behind the word and the arguments beside it, or None for values of another variant.
+    `kind` is the kind of the value of the word, `keys` are the other keys. `make(value, **arguments)` constructs the value of the
+    mapping; `parts` is its inverse and returns None for values of other variants.
     """
 
     word: str
@@ -208,6 +209,7 @@ class Variant:
 
     @property
     def record(self) -> Record:
+        """The record of the keys without the word."""
         return Record(self.word, self.keys, self.make)
 
     def read(self, node: Node, context: Context) -> Any:
@@ -221,22 +223,24 @@ class Variant:
 
 @dataclass(frozen=True)
 class Variants(Kind):
-    """A mapping that is one of several variants; or a value of the kind `alone`, for values that `is_alone` accepts."""
+    """A mapping of one of several variants, or a value of the kind `alone`, which is written for values with is_alone(value)."""
 
     what: str
     variants: tuple[Variant, ...]
     alone: Kind | None = None
     is_alone: Callable[[Any], bool] = lambda value: False
     more: Callable[[], Sequence[Variant]] = tuple  # variants that are not listed in messages and in the schema
+    refusal: Callable[[type], str] = lambda cls: ""  # why a class of `more` cannot be written
 
     @property
     def words(self) -> list[str]:
+        """The words of the variants, without those of `more`."""
         return [variant.word for variant in self.variants]
 
     @property
     def expected(self) -> str:
-        other = f"{self.alone.expected}, or " if self.alone else ""
-        return f"{other}{self.what} with one of the keys {', '.join(self.words)}"
+        alternative = f"{self.alone.expected}, or " if self.alone else ""
+        return f"{alternative}{self.what} with one of the keys {', '.join(self.words)}"
 
     def matches(self, node: Node) -> bool:
         return node.entries is not None or (self.alone is not None and self.alone.matches(node))
@@ -250,30 +254,31 @@ class Variants(Kind):
         return self.variant(node).read(node, context)
 
     def variant(self, node: Node) -> Variant:
-        """The variant that a node is."""
+        """The variant of a node. Raises FileError if there is none or more than one."""
         if node.entries is None:
             node.fail_expected(self.expected)
-        found = [variant for variant in (*self.variants, *self.more()) if variant.word in node.entries]
-        fields = {key.key for variant in found for key in variant.keys}  # a field may have the name of another variant
-        found = [variant for variant in found if variant.word not in fields] or found
-        if len(found) > 1:
-            node.fail(f"{self.what} is both {found[0].word!r} and {found[1].word!r}; expected one of them")
-        if not found:
-            known = {k.key for variant in self.variants for k in variant.keys}
-            key = next((key for key in node.entries if key not in known), None)
+        fits = [variant for variant in (*self.variants, *self.more()) if variant.word in node.entries]
+        fields = {key.key for variant in fits for key in variant.keys}  # a field may have the name of another variant
+        fits = [variant for variant in fits if variant.word not in fields] or fits
+        if len(fits) > 1:
+            node.fail(f"{self.what} is both {fits[0].word!r} and {fits[1].word!r}; expected one of them")
+        if not fits:
+            keys = {k.key for variant in self.variants for k in variant.keys}
+            key = next((key for key in node.entries if key not in keys), None)
             if key is None:
                 node.fail_expected(self.expected)
             node.fail_key(key, unknown(f"kind of {self.what}", key, self.words))
-        return found[0]
+        return fits[0]
 
     def write(self, value: Any, writer: Writer) -> Plain:
         if self.alone is not None and self.is_alone(value):
             return self.alone.write(value, writer)
         for variant in (*self.variants, *self.more()):
             if (parts := variant.parts(value)) is not None:
-                beside = variant.record.write_arguments(parts[1], writer)
-                return {variant.word: variant.kind.write(parts[0], writer), **beside}
-        raise InputError(f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}")
+                options = variant.record.write_arguments(parts[1], writer)
+                return {variant.word: variant.kind.write(parts[0], writer), **options}
+        general = f"a file cannot hold {type(value).__name__} as {self.what}, only {', '.join(self.words)}"
+        raise InputError(self.refusal(type(value)) or general)
 
     def schema(self) -> Schema:
         kinds = [self.alone.schema()] if self.alone is not None else []
@@ -282,7 +287,7 @@ class Variants(Kind):
 
 @dataclass(frozen=True)
 class Named(Kind):
-    """A value by its name in a table of the file, or written out."""
+    """A value given by its name in a table of the file, or in full."""
 
     table: str
     of: Kind

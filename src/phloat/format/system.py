@@ -1,4 +1,4 @@
-"""Systems: bodies by name, joints, gravity, locked and driven joints; and systems as plain data."""
+"""Kinds of systems (bodies by name, joints, gravity, locked and driven joints), and systems as plain data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NESTED = Variants("a system", (SYSTEM_VARIANT,))
 
 
 class Bodies(Kind):
-    """Bodies by name; {like: other} is a copy of another one above."""
+    """Bodies by name; {like: other} is a copy of a body above."""
 
     expected = "bodies by name: {name: {beam: …} or {rigid body: …} …}"
 
@@ -44,32 +44,32 @@ class Bodies(Kind):
             out[name] = self._body(inner, context, out)
         return out
 
-    def _body(self, node: Node, context: Context, above: Mapping[str, Part]) -> Part:
-        like = child(node, LIKE)
-        if like is None:
+    def _body(self, node: Node, context: Context, bodies_above: Mapping[str, Part]) -> Part:
+        reference = child(node, LIKE)
+        if reference is None:
             return BODY.read(node, context)
         node.require_keys([LIKE], "a body like another")
-        other = NAME.read(like, context)
-        if other not in above:
-            like.fail(unknown("body above this one", other, above))
-        return above[other]
+        name = NAME.read(reference, context)
+        if name not in bodies_above:
+            reference.fail(unknown("body above this one", name, bodies_above))
+        return bodies_above[name]
 
     def write(self, value: Mapping[str, Part], writer: Writer) -> Plain:
         out: dict[str, Plain] = {}
-        known: dict[str, str] = {}
+        names: dict[str, str] = {}
         for name, part in value.items():
             try:
                 plain = (NESTED if isinstance(part, Parts) else BODY).write(part, replace(writer, body=name))
             except InputError as error:
                 raise InputError(f"body {name!r}: {error}") from None
             text = json.dumps(plain)
-            out[name] = {LIKE: known[text]} if text in known and isinstance(part, Construction) else plain
-            known.setdefault(text, name)
+            out[name] = {LIKE: names[text]} if text in names and isinstance(part, Construction) else plain
+            names.setdefault(text, name)
         return out
 
     def schema(self) -> Schema:
-        like = Record("a body like another", (Key(LIKE, NAME, "a body above"),), dict).schema()
-        kinds = {"anyOf": [like, *BODY.schema()["anyOf"]]}
+        reference = Record("a body like another", (Key(LIKE, NAME, "a body above"),), dict).schema()
+        kinds = {"anyOf": [reference, *BODY.schema()["anyOf"]]}
         return {"type": "object", "additionalProperties": kinds, "minProperties": 1}
 
 
@@ -94,10 +94,10 @@ class Joints(Kind):
         return tuple(out)
 
     def write(self, value: tuple[Any, ...], writer: Writer) -> Plain:
-        listed = [JOINT.write(joint, writer) for joint in value]
-        if not all("name" in one for one in listed):
-            return listed
-        return {one.pop("name"): one for one in listed}
+        joints = [JOINT.write(joint, writer) for joint in value]
+        if not all("name" in joint for joint in joints):
+            return joints
+        return {joint.pop("name"): joint for joint in joints}
 
     def schema(self) -> Schema:
         ref = {"$ref": "#/$defs/joint"}
@@ -126,14 +126,14 @@ HEAD = (
 
 
 def read_tables(node: Node, context: Context) -> Context:
-    """The context with the materials and sections of a file; each may use those above it."""
+    """The context with the named materials and sections of a file; each may refer to those above it."""
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     context = replace(context, tables=tables)
     for table, kind in TABLES.items():
-        if (inside := child(node, table)) is not None:
-            if inside.entries is None:
-                inside.fail_expected(f"{table} by name")
-            for name, inner in inside.entries.items():
+        if (section := child(node, table)) is not None:
+            if section.entries is None:
+                section.fail_expected(f"{table} by name")
+            for name, inner in section.entries.items():
                 tables[table][name] = kind.read(inner, context)
     return context
 
@@ -142,27 +142,27 @@ def read_tables(node: Node, context: Context) -> Context:
 
 
 def plain(system: System, *, arrays: Callable[[str, Arrays], str] | None = None) -> dict[str, Any]:
-    """The system as plain data, as in a model file; `phloat.files` makes the same system of it.
+    """The system as plain data, as in a model file, from which `phloat.files` constructs the same system.
 
-    Bodies with meshes or matrices need files beside the model: `arrays(name, arrays)` writes one and returns its name. Raises
-    InputError for what a file cannot hold: functions, bases, bodies without a recipe.
+    Bodies with meshes or matrices need further files: `arrays(name, arrays)` writes one and returns its name. Raises InputError
+    for parts that a file cannot hold: functions, bases of reduction, bodies without a recipe.
     """
     return {"phloat": VERSION} | plain_parts(parts(system), {}, arrays)
 
 
 def plain_parts(
-    whole: Parts, names: Mapping[str, Mapping[str, Any]], arrays: Callable[[str, Arrays], str] | None
+    mechanism: Parts, names: Mapping[str, Mapping[str, Any]], arrays: Callable[[str, Arrays], str] | None
 ) -> dict[str, Any]:
     """Parts as plain data, without the version; `names` are those of materials and sections, {table: {name: value}}."""
     tables = _Tables(names)
-    SYSTEM.write(whole, Writer(tables.count, arrays and (lambda name, _: name)))
-    body = SYSTEM.write(whole, Writer(tables.name, arrays))
-    head = Record("the head of a model", HEAD, dict).write_arguments(vars(whole), Writer())
+    SYSTEM.write(mechanism, Writer(tables.count, arrays and (lambda name, _: name)))
+    body = SYSTEM.write(mechanism, Writer(tables.name, arrays))
+    head = Record("the head of a model", HEAD, dict).write_arguments(vars(mechanism), Writer())
     return head | {table: entries for table, entries in tables.written.items() if entries} | body
 
 
 class _Tables:
-    """Names of materials and sections: those they had, and new ones for what occurs more than once."""
+    """Names of materials and sections: existing names, and new ones for values that occur more than once."""
 
     def __init__(self, names: Mapping[str, Mapping[str, Any]]) -> None:
         self.written: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
@@ -174,11 +174,11 @@ class _Tables:
 
     def name(self, table: str, value: Any, plain: Plain) -> Plain:
         written, names = self.written[table], self.names.get(table, {})
-        for name, other in written.items():
-            if other == plain:
+        for name, entry in written.items():
+            if entry == plain:
                 return name
-        same = (n for n, other in names.items() if type(other) is type(value) and other == value and n not in written)
-        name = next(same, "")
+        equals = (n for n, x in names.items() if type(x) is type(value) and x == value and n not in written)
+        name = next(equals, "")
         if not name and self.counts[json.dumps(plain)] < 2:
             return plain
         name = name or _new_name(table.removesuffix("s"), {*written, *names})
@@ -186,6 +186,6 @@ class _Tables:
         return name
 
 
-def _new_name(word: str, taken: set[str]) -> str:
+def _new_name(word: str, used_names: set[str]) -> str:
     names = (word if k == 1 else f"{word} {k}" for k in range(1, 1_000_000))
-    return next(name for name in names if name not in taken)
+    return next(name for name in names if name not in used_names)

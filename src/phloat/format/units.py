@@ -1,6 +1,6 @@
 """Numbers with units: "6 mm", "200 GPa", "1200 rpm", "2 kN/m" as SI numbers with their dimension.
 
-Decimals and units are multiplied as fractions, so that "33.4 g" is the number that 0.0334 is. Hz is one turn in a second, 2π rad/s.
+Decimals and units are multiplied as fractions, so that "33.4 g" is exactly the float 0.0334. Hz is one turn per second, 2π rad/s.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from phloat.errors import InputError, unknown
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
-MAX_CHARACTERS = 60  # of a number with its unit
+MAX_CHARACTERS = 60  # length of a number with its unit
 FACTOR = re.compile(r"\s*([*·/]?)\s*([A-Za-zµμ°%]+|1)\s*(?:(?:\^|\*\*)?\s*([+-]?\d|[²³⁴])|([⁻]?[¹²³⁴]))?")
 SUPERSCRIPTS = {"¹": 1, "²": 2, "³": 3, "⁴": 4, "⁻¹": -1, "⁻²": -2, "⁻³": -3, "⁻⁴": -4}
 
@@ -31,9 +31,9 @@ class Dimension:
         """This dimension times a power of another."""
         return Dimension(*(a + power * b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
-    def fits(self, wanted: Dimension) -> bool:
-        """Whether it is the wanted dimension; radians may be left out, as in "N m" for "N m/rad"."""
-        return (self.kg, self.m, self.s) == (wanted.kg, wanted.m, wanted.s) and self.rad in (0, wanted.rad)
+    def fits(self, required: Dimension) -> bool:
+        """Whether this is the required dimension; radians may be omitted, as in "N m" for "N m/rad"."""
+        return (self.kg, self.m, self.s) == (required.kg, required.m, required.s) and self.rad in (0, required.rad)
 
 
 NONE = Dimension()
@@ -42,7 +42,7 @@ FORCE, STRESS, ENERGY = Dimension(1, 1, -2), Dimension(1, -1, -2), Dimension(1, 
 
 @dataclass(frozen=True)
 class Unit:
-    """`factor` times a power of π of the SI unit of a dimension."""
+    """A unit: `factor` times π to the power `pi` times the SI unit of its dimension."""
 
     dimension: Dimension
     factor: Fraction = Fraction(1)
@@ -51,7 +51,7 @@ class Unit:
 
 def _units() -> dict[str, Unit]:
     mass, length, time, angle = Dimension(kg=1), Dimension(m=1), Dimension(s=1), Dimension(rad=1)
-    of = {
+    families = {
         "m": (length, {"n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "c": -2, "d": -1, "": 0, "k": 3}),
         "g": (mass, {"m": -6, "": -3, "k": 0}),
         "t": (mass, {"": 3}),
@@ -65,7 +65,7 @@ def _units() -> dict[str, Unit]:
     }
     out = {
         f"{prefix}{name}": Unit(dimension, Fraction(10) ** power)
-        for name, (dimension, prefixes) in of.items()
+        for name, (dimension, prefixes) in families.items()
         for prefix, power in prefixes.items()
     }
     inch, pound, rate = Fraction("0.0254"), Fraction("0.45359237"), angle.times(time, -1)
@@ -91,14 +91,14 @@ LENGTHS, MASSES = (tuple(n for n, unit in UNITS.items() if unit.dimension == UNI
 
 @dataclass(frozen=True)
 class Measured:
-    """A number in SI units; `dimension` is None where no unit was written."""
+    """A number in SI units; `dimension` is None if it was written without a unit."""
 
     value: float
     dimension: Dimension | None
 
 
 def parse_number(text: str) -> Measured:
-    """The number in a text. Raises InputError if it is no number or has an unknown unit."""
+    """The number in a text. Raises InputError if it is not a number or has an unknown unit."""
     parts = re.fullmatch(rf"\s*({NUMBER})(.*)", text, re.DOTALL) if len(text) <= MAX_CHARACTERS else None
     if parts is None:
         raise InputError(f"{abbreviated(text)!r} is not a number")
@@ -107,30 +107,30 @@ def parse_number(text: str) -> Measured:
         raise InputError(f"{number!r} is too large for a number")
     if not unit:
         return Measured(float(number), None)
-    whole = parse_unit(unit)
-    if whole.factor == 1 and not whole.pi:
-        return Measured(float(number), whole.dimension)
+    scale = parse_unit(unit)
+    if scale.factor == 1 and not scale.pi:
+        return Measured(float(number), scale.dimension)
     try:
-        return Measured(float(Fraction(number) * whole.factor) * math.pi**whole.pi, whole.dimension)
+        return Measured(float(Fraction(number) * scale.factor) * math.pi**scale.pi, scale.dimension)
     except OverflowError:
         raise InputError(f"{abbreviated(text)!r} is too large for a number") from None
 
 
 def parse_unit(text: str) -> Unit:
-    """The product of the units in a text; each / divides by the one unit after it."""
-    dimension, factor, pi, place = NONE, Fraction(1), 0, 0
-    while place < len(text):
-        found = FACTOR.match(text, place)
-        if found is None:
+    """The product of the units in a text; each "/" divides by the next unit only."""
+    dimension, factor, pi, position = NONE, Fraction(1), 0, 0
+    while position < len(text):
+        match = FACTOR.match(text, position)
+        if match is None:
             raise InputError(f"{abbreviated(text)!r} is not a unit; write units as in 'kg/m^3', 'N m', 'N s/m'")
-        sign, name, power, superscript = found.groups()
+        sign, name, power, superscript = match.groups()
         if name not in UNITS:
             raise InputError(unknown("unit", name, dict.fromkeys((*COMMON, *UNITS))))
         times = SUPERSCRIPTS[superscript or power] if (superscript or power) in SUPERSCRIPTS else int(power or 1)
         times = -times if sign == "/" else times
         unit = UNITS[name]
         dimension, factor = dimension.times(unit.dimension, times), factor * unit.factor**times
-        pi, place = pi + times * unit.pi, found.end()
+        pi, position = pi + times * unit.pi, match.end()
     return Unit(dimension, factor, pi)
 
 
@@ -167,9 +167,9 @@ QUANTITIES: dict[str, tuple[Dimension, str]] = {
 
 
 def dimension_name(dimension: Dimension) -> str:
-    """The name of a dimension: "a length", or its powers where it has none."""
-    for name, (known, _) in QUANTITIES.items():
-        if known == dimension and dimension != NONE:
+    """The name of a dimension with its article ("a length"), or its powers of SI units if it has none."""
+    for name, (candidate, _) in QUANTITIES.items():
+        if candidate == dimension and dimension != NONE:
             return f"a {name}" if name[0] not in "aeiou" else f"an {name}"
     powers = {"kg": dimension.kg, "m": dimension.m, "s": dimension.s, "rad": dimension.rad}
     return " ".join(n if p == 1 else f"{n}^{p}" for n, p in powers.items() if p) or "a plain number"

@@ -1,6 +1,6 @@
-"""Forces over an elongation or a rate: a number, a table, a function with its range, or polynomials, as piecewise polynomials.
+"""Force as a function of elongation or rate, given as a number, table, function or PPoly, stored as piecewise polynomials.
 
-Tables are exact, functions fitted to a stated error.
+Tables are represented exactly, functions to an error of 1e-10.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from scipy.interpolate import PPoly
 
 from phloat.errors import InputError, finite, not_negative
 
-DEGREE = 7  # of the polynomials that stand for a function
-RELATIVE = 1e-10  # error of the fit, beside the largest force of the piece …
-ABSOLUTE = 1e-13  # … plus this, beside the largest force of the whole range
-CHECKS = 2000  # points of the range at which the fit is compared with the function, at least
+if TYPE_CHECKING:  # the twin imports this module for `Pieces`, and runs where SciPy is not installed
+    from scipy.interpolate import PPoly
+
+DEGREE = 7  # of the polynomials that approximate a function
+RELATIVE = 1e-10  # error of the fit relative to the largest force of the piece …
+ABSOLUTE = 1e-13  # … plus this, relative to the largest force of the range
+CHECKS = 2000  # least number of points of the range at which the fit is compared with the function
 MOST = 2000  # pieces
-SUSPECT = 6  # halvings after which a corner is looked for
+SUSPECT = 6  # halvings after which a corner is searched
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)  # Chebyshev–Lobatto points of (0, 1)
 POWERS = np.vander(NODES, increasing=True)
 
@@ -30,9 +32,9 @@ Scalar = Callable[[float], float]
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """f(x) = Σ_j c[k, j] (x − origin[k])^j with k the number of `bounds` below x; straight beyond the first and the last bound.
+    """f(x) = Σ_j c[k, j] (x − origin[k])^j with k the number of `bounds` below x; linear beyond the first and the last bound.
 
-    `bounds` (n,) ascend, `origin` (n + 1,), `c` (n + 1, degree + 1). Without bounds there is no force.
+    `bounds` (n,) ascend, `origin` (n + 1,), `c` (n + 1, degree + 1). Without bounds f = 0.
     """
 
     bounds: np.ndarray
@@ -41,11 +43,12 @@ class Pieces:
 
     @property
     def empty(self) -> bool:
+        """Whether there are no bounds."""
         return len(self.bounds) == 0
 
     @property
     def zero(self) -> bool:
-        """Whether there is no force anywhere."""
+        """Whether the force is zero everywhere."""
         return not np.any(self.c)
 
     @cached_property
@@ -53,15 +56,16 @@ class Pieces:
         """∫f from 0 to the origin of each piece."""
         ends = np.concatenate([self.bounds[:1], self.bounds])
         parts = [self._within(k, self.origin[k], self.origin[k + 1]) for k in range(len(ends) - 1)]
-        whole = np.concatenate([[0.0], np.cumsum(parts)])
+        total = np.concatenate([[0.0], np.cumsum(parts)])
         k = self.piece(0.0)
-        return whole - (whole[k] + self._within(k, self.origin[k], 0.0))
+        return total - (total[k] + self._within(k, self.origin[k], 0.0))
 
     def piece(self, x: float) -> int:
+        """The index of the piece that contains x."""
         return int(np.searchsorted(self.bounds, x, side="right"))
 
     def _within(self, k: int, a: float, b: float) -> float:
-        """∫ of the polynomial k from a to b."""
+        """The integral of polynomial k from a to b."""
         s, t = a - self.origin[k], b - self.origin[k]
         return float(sum(c / (j + 1) * (t ** (j + 1) - s ** (j + 1)) for j, c in enumerate(self.c[k])))
 
@@ -70,7 +74,7 @@ class Pieces:
         return float(self.values(x))
 
     def values(self, x: np.ndarray | float) -> np.ndarray:
-        """The forces at one or many places."""
+        """The forces at one or many x."""
         k = np.searchsorted(self.bounds, x, side="right")
         out, t = np.zeros(np.shape(x)), x - self.origin[k]
         for j in range(self.c.shape[1] - 1, -1, -1):
@@ -93,7 +97,7 @@ class Pieces:
         return float(self.area[k]) + self._within(k, self.origin[k], x)
 
     def secant(self, x: float) -> float:
-        """f/x of a resistance, never negative; the slope near 0."""
+        """f/x of a resistance, at least 0; near x = 0 the slope."""
         if self.empty:
             return 0.0
         k = self.piece(x)
@@ -103,7 +107,7 @@ class Pieces:
 
     @cached_property
     def flat(self) -> np.ndarray:
-        """The numbers that the kernel reads: count of coefficients, bounds, then origin, area and coefficients of each piece."""
+        """One array for the kernel: number of coefficients, bounds, then origin, area and coefficients of each piece."""
         rows = np.column_stack([self.origin, self.area, self.c])
         return np.concatenate([[self.c.shape[1]], self.bounds, rows.ravel()])
 
@@ -113,7 +117,9 @@ class Pieces:
         return float(np.abs(self.values(self.bounds)).max(initial=0.0))
 
     def polynomials(self) -> PPoly:
-        """The pieces between the bounds as SciPy has them."""
+        """The pieces between the bounds as piecewise polynomials of SciPy."""
+        from scipy.interpolate import PPoly
+
         return PPoly(self.c[1:-1, ::-1].T.copy(), self.bounds.copy())
 
 
@@ -121,7 +127,7 @@ NONE = Pieces(np.zeros(0), np.zeros(1), np.zeros((1, 1)))
 
 
 def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
-    """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, with straight lines beyond them."""
+    """Polynomials c (pieces, degree + 1) in x − bounds[k] between the bounds, continued linearly beyond them."""
     ends, c = np.zeros((2, c.shape[1])), np.ascontiguousarray(c)  # the same bits, whatever the strides were
     t = bounds[-1] - bounds[-2]
     powers = t ** np.arange(c.shape[1])
@@ -130,120 +136,122 @@ def with_straight_ends(bounds: np.ndarray, c: np.ndarray) -> Pieces:
     return Pieces(bounds, np.concatenate([bounds[:1], bounds]), np.vstack([ends[:1], c, ends[1:]]))
 
 
-def from_polynomials(what: str, given: PPoly) -> Pieces:
-    """Piecewise polynomials of SciPy (CubicSpline, PchipInterpolator …), as they are."""
-    x, c = finite(f"breaks of {what}", given.x, given.x.shape), np.asarray(given.c)[::-1].T
+def from_polynomials(label: str, polynomials: PPoly) -> Pieces:
+    """The pieces of a PPoly of SciPy (CubicSpline, PchipInterpolator …). Raises InputError unless it is continuous."""
+    x, c = finite(f"breaks of {label}", polynomials.x, polynomials.x.shape), np.asarray(polynomials.c)[::-1].T
     if c.ndim != 2 or len(x) < 2 or np.any(np.diff(x) <= 0.0):
-        raise InputError(f"{what} has the breaks {x}; they must ascend, with one polynomial between each two")
-    c = finite(f"coefficients of {what}", c, c.shape)
+        raise InputError(f"{label} has the breaks {x}; they must ascend, with one polynomial between each two")
+    c = finite(f"coefficients of {label}", c, c.shape)
     c = c if c.shape[1] > 1 else np.column_stack([c, np.zeros(len(c))])
     ends = np.array([np.polynomial.polynomial.polyval(h, row) for h, row in zip(np.diff(x), c, strict=True)])
     size = np.abs(ends).max(initial=0.0)
     if (jumps := np.flatnonzero(np.abs(ends[:-1] - c[1:, 0]) > 1e-9 * size)).size:
         i = int(jumps[0])
         raise InputError(
-            f"{what} jumps at {x[i + 1]:g} from {ends[i]:g} to {c[i + 1, 0]:g}; a force must be continuous"
+            f"{label} jumps at {x[i + 1]:g} from {ends[i]:g} to {c[i + 1, 0]:g}; a force must be continuous"
         )
     return with_straight_ends(x, c)
 
 
-def fitted(what: str, f: Scalar, low: float, high: float) -> Pieces:
-    """A function as polynomials of degree 7 on intervals that are halved until they miss it by 1e-10 of the force there.
+def fit_function(label: str, f: Scalar, low: float, high: float) -> Pieces:
+    """A function as polynomials of degree 7 on intervals that are halved until their error is 1e-10 of the force there.
 
-    Intervals end at 0 and at corners. Raises InputError where the error cannot be reached: at jumps, or on noise.
+    Intervals end at 0 and at corners. Raises InputError if that error cannot be reached, as at jumps and with noise.
     """
-    starts, c = _Fit(what, f, low, high).pieces()
+    starts, c = _Fit(label, f, low, high).pieces()
     return with_straight_ends(np.array([*starts, high]), np.array(c))
 
 
-def breaks(what: str, f: Scalar, places: np.ndarray) -> np.ndarray:
-    """Places between which a function is smooth enough for quadrature: those given, corners, and jumps to 1e-12 of the range."""
-    fit = _Fit(what, f, float(places[0]), float(places[-1]), narrowest=1e-12)
-    return np.union1d(places, fit.pieces()[0])
+def breaks(label: str, f: Scalar, points: np.ndarray) -> np.ndarray:
+    """Points between which a function is smooth enough for quadrature: `points`, corners, and jumps to 1e-12 of the range."""
+    fit = _Fit(label, f, float(points[0]), float(points[-1]), narrowest=1e-12)
+    return np.union1d(points, fit.pieces()[0])
 
 
 @dataclass(eq=False)
 class _Fit:
+    """The approximation of a function from `low` to `high` by polynomials."""
+
     what: str
     f: Scalar
     low: float
     high: float
-    narrowest: float = 0.0  # of the range: jumps are bracketed this closely; 0: they are refused
+    narrowest: float = 0.0  # part of the range to which jumps are bracketed; 0 if they are refused
 
-    def at(self, x: np.ndarray) -> np.ndarray:
-        return np.array([self._one(float(value)) for value in x])
+    def values(self, x: np.ndarray) -> np.ndarray:
+        return np.array([self.value(float(value)) for value in x])
 
-    def _one(self, x: float) -> float:
+    def value(self, x: float) -> float:
         value = self.f(x)
         if isinstance(value, float) and np.isfinite(value):
             return value
         return float(finite(f"{self.what} at {x:g}", value, ()))
 
     def pieces(self) -> tuple[list[float], list[np.ndarray]]:
-        """Where the pieces begin, and their coefficients."""
+        """The starts of the pieces, and their coefficients."""
         span = self.high - self.low
-        whole = float(np.abs(self.at(np.linspace(self.low, self.high, 65))).max())
+        largest = float(np.abs(self.values(np.linspace(self.low, self.high, 65))).max())
         cuts = [self.low, 0.0, self.high] if self.low < 0.0 < self.high else [self.low, self.high]
         todo = [(a, b, 0) for a, b in reversed(list(pairwise(cuts)))]
         starts: list[float] = []
         coefficients: list[np.ndarray] = []
         while todo:
             a, b, depth = todo.pop()
-            c, error, allowed = self._fit(a, b, whole, span)
+            c, error, allowed = self._fit(a, b, largest, span)
             if error <= allowed or b - a < self.narrowest * span:
                 starts.append(a)
                 coefficients.append(c)
                 continue
             middle = self._cut(a, b, depth)
-            hopeless = b - a < 1e-12 * span and error > 1e-3 * whole
+            hopeless = b - a < 1e-12 * span and error > 1e-3 * largest
             if hopeless or not a < middle < b or len(starts) + len(todo) > MOST:
-                self._refused(a, b, error)
+                self._raise_misfit(a, b, error)
             todo += [(middle, b, depth + 1), (a, middle, depth + 1)]
         return starts, coefficients
 
-    def _fit(self, a: float, b: float, whole: float, span: float) -> tuple[np.ndarray, float, float]:
-        """The polynomial through the nodes in x − a, its error at points between, and the error that is allowed."""
+    def _fit(self, a: float, b: float, scale: float, span: float) -> tuple[np.ndarray, float, float]:
+        """The polynomial in x − a through the nodes, its error between the nodes, and the allowed error."""
         h = b - a
         x = a + h * NODES
         x[-1] = b
-        f = self.at(x)
+        f = self.values(x)
         count = max(2 * DEGREE, int(np.ceil(CHECKS * h / span)))
         t = (np.arange(count) + 0.5) / count
-        between = self.at(a + h * t)
+        checks = self.values(a + h * t)
         c = np.linalg.solve(POWERS, f)
         c[0] = f[0]
-        error = float(np.abs(np.polynomial.polynomial.polyval(t, c) - between).max())
-        largest = max(float(np.abs(f).max()), float(np.abs(between).max()))
-        return c / h ** np.arange(DEGREE + 1), error, RELATIVE * largest + ABSOLUTE * max(whole, largest)
+        error = float(np.abs(np.polynomial.polynomial.polyval(t, c) - checks).max())
+        largest = max(float(np.abs(f).max()), float(np.abs(checks).max()))
+        return c / h ** np.arange(DEGREE + 1), error, RELATIVE * largest + ABSOLUTE * max(scale, largest)
 
     def _cut(self, a: float, b: float, depth: int) -> float:
-        """Where to cut an interval: at a corner where one is suspected, else in the middle."""
+        """The point at which an interval is divided: a corner if there seems to be one, else the middle."""
         if depth >= SUSPECT and depth % SUSPECT == 0:
-            at = self._corner(a, b)
-            if a + 1e-3 * (b - a) < at < b - 1e-3 * (b - a):
-                return at
+            corner = self._corner(a, b)
+            if a + 1e-3 * (b - a) < corner < b - 1e-3 * (b - a):
+                return corner
         return 0.5 * (a + b)
 
     def _corner(self, a: float, b: float) -> float:
-        """The place that fourth differences point to: they fall with the width at a corner, and with its fourth power elsewhere."""
+        """The position of a corner by fourth differences, which decrease with the width there, elsewhere with its fourth power."""
         margin = 1e-13 * (b - a)
         for _ in range(60):
-            middle, eighth, (whole, size) = 0.5 * (a + b), 0.125 * (b - a), self._bent(a, b)
-            if whole <= 1e-14 * size or not a < middle < b:
+            middle, eighth, (bend, size) = 0.5 * (a + b), 0.125 * (b - a), self._fourth_difference(a, b)
+            if bend <= 1e-14 * size or not a < middle < b:
                 break
-            left, right = self._bent(a, middle)[0], self._bent(middle, b)[0]
-            if max(left, right) < 0.05 * whole:  # it stands in the middle
+            lower_bend, upper_bend = self._fourth_difference(a, middle)[0], self._fourth_difference(middle, b)[0]
+            if max(lower_bend, upper_bend) < 0.05 * bend:  # the corner is in the middle
                 a, b = middle - eighth, middle + eighth
             else:
-                a, b = (a, middle) if left > right else (middle, b)
+                a, b = (a, middle) if lower_bend > upper_bend else (middle, b)
         return _short(a - margin, b + margin)
 
-    def _bent(self, a: float, b: float) -> tuple[float, float]:
-        f = self.at(np.linspace(a, b, 7))
+    def _fourth_difference(self, a: float, b: float) -> tuple[float, float]:
+        f = self.values(np.linspace(a, b, 7))
         return float(np.abs(np.diff(f, 4)).max()), float(np.abs(f).max())
 
-    def _refused(self, a: float, b: float, error: float) -> None:
-        f = self.at(np.array([a, b]))
+    def _raise_misfit(self, a: float, b: float, error: float) -> None:
+        f = self.values(np.array([a, b]))
         narrow = b - a < 1e-9 * (self.high - self.low)
         jumps = narrow and abs(f[1] - f[0]) > max(0.5 * error, 1e-6 * np.abs(f).max())
         jump = f"it jumps there from {f[0]:g} to {f[1]:g}" if jumps else "it is too rough there"
@@ -264,63 +272,65 @@ def _short(a: float, b: float) -> float:
     return 0.5 * (a + b)
 
 
-# --- what users give -------------------------------------------------------------------------------------------------
+# --- input of users --------------------------------------------------------------------------------------------------
 
-Curve: TypeAlias = float | Mapping[float, float] | Callable[[float], float] | PPoly
+Curve: TypeAlias = "float | Mapping[float, float] | Callable[[float], float] | PPoly"
 Range: TypeAlias = Sequence[float] | None
 
 
-def curve(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
-    """A constant slope and pieces, one of them zero or empty, from what a user gives.
+def curve(label: str, values: object, over: Range = None) -> tuple[float, Pieces]:
+    """A constant slope and pieces, of which one is zero or empty, from a curve of any type.
 
-    A mapping {argument: force} is linear between its entries, a function becomes polynomials that miss it by 1e-10 of the force
-    there, and a PPoly of SciPy (CubicSpline …) is taken as it is. Beyond the range all go on with the slope at its end.
+    A mapping {argument: force} is linear between its entries, a function is approximated to 1e-10 of the force, and a PPoly of
+    SciPy (CubicSpline …) is exact. Beyond the range all continue linearly. Raises InputError if `values` is none of these.
     """
-    if isinstance(given, PPoly | Mapping) or not callable(given):
+    from scipy.interpolate import PPoly
+
+    if isinstance(values, PPoly | Mapping) or not callable(values):
         if over is not None:
-            raise InputError(f"{what} has over={over!r}, which belongs to a function; leave it out")
-        if isinstance(given, PPoly):
-            return 0.0, from_polynomials(what, given)
-        if isinstance(given, Mapping):
-            return 0.0, _tabulated(what, given)
+            raise InputError(f"{label} has over={over!r}, which belongs to a function; leave it out")
+        if isinstance(values, PPoly):
+            return 0.0, from_polynomials(label, values)
+        if isinstance(values, Mapping):
+            return 0.0, _table_pieces(label, values)
     elif over is None:
-        raise InputError(f"{what} is a function; say where it will be needed: over=(from, to)")
+        raise InputError(f"{label} is a function; say where it will be needed: over=(from, to)")
     else:
-        low, high = map(float, finite(f"over of {what}", over, (2,)))
+        low, high = map(float, finite(f"over of {label}", over, (2,)))
         if not low < high:
-            raise InputError(f"over of {what} is {tuple(over)}; it must rise")
-        return 0.0, fitted(what, given, low, high)
-    return not_negative(what, float(finite(what, given, ()))), NONE
+            raise InputError(f"over of {label} is {tuple(over)}; it must rise")
+        return 0.0, fit_function(label, values, low, high)
+    return not_negative(label, float(finite(label, values, ()))), NONE
 
 
-def resistance(what: str, given: object, over: Range = None) -> tuple[float, Pieces]:
-    """A curve over the rate whose force times rate is nowhere negative; raises InputError otherwise."""
-    constant, pieces = curve(what, given, over)
+def resistance(label: str, values: object, over: Range = None) -> tuple[float, Pieces]:
+    """A curve over the rate. Raises InputError if force times rate is negative anywhere."""
+    constant, pieces = curve(label, values, over)
     if pieces.empty:
         return constant, pieces
     low, high = pieces.bounds[0], pieces.bounds[-1]
-    rate = pieces.bounds if isinstance(given, Mapping) else np.union1d(np.linspace(low, high, CHECKS), pieces.bounds)
+    rate = pieces.bounds if isinstance(values, Mapping) else np.union1d(np.linspace(low, high, CHECKS), pieces.bounds)
     force = pieces.values(rate)
     small = 1e-12 * float(np.abs(force).max())
-    if (wrong := np.flatnonzero(np.sign(rate) * force < (0.0 if isinstance(given, Mapping) else -small))).size:
-        i = int(wrong[0])
+    if (negative := np.flatnonzero(np.sign(rate) * force < (0.0 if isinstance(values, Mapping) else -small))).size:
+        i = int(negative[0])
         raise InputError(
-            f"{what} gives energy: at the rate {rate[i]:g} its force is {force[i]:g}; it must have that sign"
+            f"{label} gives energy: at the rate {rate[i]:g} its force is {force[i]:g}; it must have that sign"
         )
     if abs(start := pieces.value(0.0)) > small:
-        raise InputError(f"{what} gives energy: without any rate its force is {start:g}; it must be zero there")
+        raise InputError(f"{label} gives energy: without any rate its force is {start:g}; it must be zero there")
     for slope, end in ((pieces.c[0, 1], low), (pieces.c[-1, 1], high)):
         if slope * (high - low) < -small:
             raise InputError(
-                f"{what} falls at its end {end:g} and would give energy beyond; let it end level or rising"
+                f"{label} falls at its end {end:g} and would give energy beyond; let it end level or rising"
             )
     return constant, pieces
 
 
-def _tabulated(what: str, given: Mapping[float, float]) -> Pieces:
+def _table_pieces(label: str, table: Mapping[float, float]) -> Pieces:
     """A table, linear between its entries."""
-    if len(given) < 2:
-        raise InputError(f"{what} is a table of {len(given)}; it needs at least two entries {{argument: force}}")
-    pairs = [(finite(f"an argument of {what}", x, ()), finite(f"{what} at {x!r}", f, ())) for x, f in given.items()]
+    if len(table) < 2:
+        raise InputError(f"{label} is a table of {len(table)}; it needs at least two entries {{argument: force}}")
+    pairs = [(finite(f"an argument of {label}", x, ()), finite(f"{label} at {x!r}", f, ())) for x, f in table.items()]
     x, f = np.array(sorted(pairs)).T
     return with_straight_ends(x, np.column_stack([f[:-1], np.diff(f) / np.diff(x)]))

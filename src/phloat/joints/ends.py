@@ -1,4 +1,4 @@
-"""What joints, force elements and loads have in common: a name, and ports that they stand between or act at."""
+"""Base classes of joints, force elements and loads: their name, and the ports, joints or bodies at which they act."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ TURNED = describe("rotation vector from the first frame to the second at zero", 
 
 
 class NamedRecipe:
-    """Something in a list of joints, called by its own name, or by what it stands at."""
+    """Base class of the entries of a list of joints: they have a name, or a label from the ports that they act at."""
 
     name: str
-    suffix: ClassVar[str] = ""  # of its label, where it has no name
-    written: ClassVar[str] = "'body.port' or 'ground'"  # what its places name
-    places: ClassVar[tuple[str, ...]] = ("first", "second")  # its fields with names of ports, joints or bodies
+    suffix: ClassVar[str] = ""  # of the label, if there is no name
+    written: ClassVar[str] = "'body.port' or 'ground'"  # the form of the names in `places`, for messages
+    places: ClassVar[tuple[str, ...]] = ("first", "second")  # the fields with names of ports, joints or bodies
 
     @property
     def stands_at(self) -> tuple[str, ...]:
-        """The names of ports, joints or bodies that it is written with."""
+        """The names of the ports, joints or bodies at which it acts."""
         return tuple(getattr(self, place) for place in self.places)
 
     @property
     def label(self) -> str:
-        """Its name, or that of what it stands at."""
+        """The name, or one made of the ports at which it acts."""
         return self.name or f"{'-'.join(self.stands_at)}{self.suffix}"
 
     def __post_init__(self) -> None:
         name: object = self.name
-        for thing in self.stands_at:
-            if not isinstance(thing, str):
-                raise PortError(f"{type(self).__name__}: {thing!r} is no name; write {self.written}")
+        for end in self.stands_at:
+            if not isinstance(end, str):
+                raise PortError(f"{type(self).__name__}: {end!r} is no name; write {self.written}")
         if not isinstance(name, str):
-            of = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
-            raise InputError(f"the name of the {of} is {name!r}; it must be a word")
+            owner = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
+            raise InputError(f"the name of the {owner} is {name!r}; it must be a word")
 
 
 @dataclass(frozen=True)
 class Between(NamedRecipe):
-    """Between two ports, "body.port" or "ground"; `at` is the place on the ground."""
+    """Base class of joints and elements between two ports, "body.port" or "ground"; `at` is the point on the ground (m)."""
 
     first: str
     second: str
@@ -64,24 +64,24 @@ class Between(NamedRecipe):
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        """Fields that are no parameters: the range of a function, and the place on a ground that it does not touch."""
+        """Fields that are not parameters: the range of a function, and `at` if no end is on the ground."""
         return ("over",) if GROUND in self.stands_at else ("over", "at")
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
-        """Its triads in the first and in the second port's frame: one and the same at zero."""
+        """The triads (3 × 3, columns) in the frames of the first and the second port; they coincide at joint coordinate zero."""
         return np.eye(3), np.eye(3)
 
 
-def unit(what: str, vector: Vector) -> np.ndarray:
-    """`vector` with length 1; raises InputError if it is zero."""
-    array = finite(what, vector, (3,))
+def unit(label: str, vector: Vector) -> np.ndarray:
+    """`vector` scaled to length 1. Raises InputError if it is zero."""
+    array = finite(label, vector, (3,))
     size = float(np.linalg.norm(array))
     if size == 0.0:
-        raise InputError(f"{what} is zero; it must point somewhere")
+        raise InputError(f"{label} is zero; it must point somewhere")
     return array / size
 
 
-def six_not_negative(what: str, given: Sequence[float]) -> None:
-    """Raises InputError unless `given` has six numbers, along and about three axes, none of them negative."""
-    if (least := float(finite(what, given, (6,)).min())) < 0.0:
-        raise InputError(f"{what} holds {least:g}; it must not be negative")
+def six_not_negative(label: str, numbers: Sequence[float]) -> None:
+    """Raises InputError unless there are six numbers, along and about three axes, none of them negative."""
+    if (smallest := float(finite(label, numbers, (6,)).min())) < 0.0:
+        raise InputError(f"{label} holds {smallest:g}; it must not be negative")

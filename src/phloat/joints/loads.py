@@ -1,4 +1,4 @@
-"""Forces, torques, distributed loads, pressures and tractions: one number as input that acts on a body."""
+"""Forces, torques, distributed loads, pressures and tractions: actuators with one scalar input each."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Field: TypeAlias = float | Sequence[float] | Callable[..., object]
 
 
 class Acting(NamedRecipe):
-    """A force, torque or load of a system, along (or about) a direction."""
+    """Base class of a force, torque or load along (or about) a direction."""
 
     axes: str
     kind: ClassVar[str] = "force"
     places: ClassVar[tuple[str, ...]] = ("port",)
     written: ClassVar[str] = "'body.port'"
-    vector: ClassVar[str] = "along"  # its field with the direction
+    vector: ClassVar[str] = "along"  # the field with the direction
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -35,7 +35,7 @@ class Acting(NamedRecipe):
         self.direction()
 
     def direction(self) -> np.ndarray:
-        """The unit vector of the force or torque for the input 1."""
+        """The unit vector of the force or torque, (3,)."""
         return unit(f"direction of {self.label}", getattr(self, self.vector))
 
 
@@ -163,7 +163,7 @@ class Load(Acting):
 
 
 class Pushing(NamedRecipe):
-    """A force per area of a body on a mesh, a number, a vector or a function of the place."""
+    """Base class of a force per area of a body on a mesh: a number, a vector or a function of position."""
 
     per_area: Field
     components: ClassVar[tuple[int, ...]] = ()
@@ -181,9 +181,9 @@ class Pushing(NamedRecipe):
 
 @dataclass(frozen=True)
 class Pressure(Pushing):
-    """A force along z per area of a plate, one number as input that multiplies `per_area`.
+    """A force along z per area of a plate; the scalar input multiplies `per_area`.
 
-    `per_area` is a number or a function of x and y, which are arrays.
+    `per_area` (N/m² for the input 1) is a number or a function of arrays x and y.
     """
 
     body: str
@@ -199,9 +199,9 @@ class Pressure(Pushing):
 
 @dataclass(frozen=True)
 class Traction(Pushing):
-    """A force per area on a boundary of a solid, or per length on an edge, one number as input that multiplies `per_area`.
+    """A force per area on a boundary of a solid, or per length on an edge; the scalar input multiplies `per_area`.
 
-    `per_area` is a vector, or a function of x, y, z that returns its three components.
+    `per_area` (N/m² or N/m for the input 1) is a vector, or a function of arrays x, y, z that returns three components.
     """
 
     boundary: str
@@ -216,28 +216,29 @@ class Traction(Pushing):
     places: ClassVar[tuple[str, ...]] = ("boundary",)
 
 
-def _values(what: str, given: Field, x: np.ndarray, components: int) -> np.ndarray:
-    """A number, a vector or a function at points, (points, components)."""
-    if not callable(given):
-        return np.tile(np.asarray(given, dtype=float).reshape(1, components), (len(x), 1))
-    value = given(*(x.T if _takes_three(given) else x.T[:2]))
+def _values(label: str, field: Field, x: np.ndarray, components: int) -> np.ndarray:
+    """The values of a number, a vector or a function at points, (points, components)."""
+    if not callable(field):
+        return np.tile(np.asarray(field, dtype=float).reshape(1, components), (len(x), 1))
+    value = field(*(x.T if _takes_three(field) else x.T[:2]))
     rows = np.atleast_1d(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else np.asarray(value))
     spread = np.zeros((components, len(x)))
     try:
         spread[:] = np.array([np.broadcast_to(row, len(x)) for row in rows], dtype=float) if components > 1 else rows
     except (ValueError, TypeError):
         raise InputError(
-            f"{what} gives {value!r} at {len(x)} points; it must give "
+            f"{label} gives {value!r} at {len(x)} points; it must give "
             f"{'a number' if components == 1 else f'{components} numbers'} for each point"
         ) from None
-    return finite(what, spread.T, (len(x), components))
+    return finite(label, spread.T, (len(x), components))
 
 
 def _takes_three(function: Callable[..., object]) -> bool:
+    """Whether a function takes x, y and z; else x and y only."""
     try:
         signature(function).bind(0.0, 0.0, 0.0)
-    except TypeError:  # a function of the plane
+    except TypeError:
         return False
-    except ValueError:  # a function that does not say: most of NumPy's
+    except ValueError:  # a function without a signature, as most of NumPy's
         return True
     return True

@@ -1,4 +1,4 @@
-"""Lower pairs: which rows a joint closes and which motion it leaves free as a port of its own name."""
+"""Lower pairs: the rows that a joint closes, and the free ones, which are a port with the name of the joint."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ NORMAL = describe("direction normal to the axis; by default x turned as z is tur
 
 @dataclass(frozen=True, kw_only=True)
 class Joint(Between):
-    """Between two ports, "body.port" or "ground". Its motion is that of the second port seen from the first.
+    """Base class of joints between two ports, "body.port" or "ground". Motion is that of the second port relative to the first.
 
-    `at` is where the joint sits on the ground; `turned` the rotation vector from the first port's frame to the second's at
-    zero joint coordinate. Directions of a joint are given in the first port's frame.
+    `at` is the point of the joint on the ground (m), `turned` the rotation vector (rad) from the first port's frame to the second's
+    at zero joint coordinate. Directions of a joint are in the first port's frame.
     """
 
     turned: Vector = field(default=(0.0, 0.0, 0.0), metadata=TURNED)
 
     closed: ClassVar[tuple[Row, ...]] = ()
     free: ClassVar[tuple[Row, ...]] = ()
-    moves_ground: ClassVar[bool] = False  # whether its input moves the frame of the ground
-    planar_axis: ClassVar[str] = "any"  # where the direction must point in a plane: "up", "flat" or "any"
-    not_planar: ClassVar[str] = ""  # what to say of it in a plane, where it makes no sense there
+    moves_ground: ClassVar[bool] = False  # whether the input moves the frame of the ground
+    planar_axis: ClassVar[str] = "any"  # the direction in a plane system: "up" (z), "flat" (in the plane) or "any"
+    not_planar: ClassVar[str] = ""  # for joints that a plane system cannot have: the message
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,7 +39,7 @@ class Joint(Between):
 
     @property
     def driven(self) -> tuple[Row, ...]:
-        """Rows that an input moves."""
+        """Rows whose rate is an input."""
         return ()
 
     def direction(self) -> np.ndarray:
@@ -51,14 +51,14 @@ class Joint(Between):
         return triad(self.direction())
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
-        """The joint triads in the first and in the second port's frame: one and the same at zero joint coordinate."""
+        """The joint triads in the first and in the second port's frame, as columns; they coincide at zero joint coordinate."""
         U = self.triad()
         return U, rotation(finite(f"turned of {self.label}", self.turned, (3,))).T @ U
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axial(Joint):
-    """A joint with an axis, the third direction of its triads."""
+    """Base class of joints with an axis, the third direction of their triads."""
 
     axis: Vector = field(default=(0.0, 0.0, 1.0), metadata=DIRECTION)
 
@@ -66,13 +66,13 @@ class Axial(Joint):
         return unit(f"axis of {self.label}", self.axis)
 
 
-def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
-    """The triad (first, axis × first, axis) for a direction normal to the axis; the one nearest to the identity without one."""
-    if first is None:
+def across(label: str, axis: np.ndarray, x_direction: Vector | None) -> np.ndarray:
+    """The triad (x, axis × x, axis) for a direction x normal to the axis; without x, the triad nearest to the identity."""
+    if x_direction is None:
         return nearest_triad(axis)
-    x = unit(what, first)
+    x = unit(label, x_direction)
     if (cosine := float(x @ axis)) > 1e-9 or cosine < -1e-9:
-        raise InputError(f"{what} stands at {np.degrees(np.arccos(cosine)):.6g}° to the axis; it must stand at 90°")
+        raise InputError(f"{label} stands at {np.degrees(np.arccos(cosine)):.6g}° to the axis; it must stand at 90°")
     y = np.cross(axis, x)
     y /= np.linalg.norm(y)
     return np.column_stack([np.cross(y, axis), y, axis])
@@ -80,14 +80,14 @@ def across(what: str, axis: np.ndarray, first: Vector | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Weld(Joint):
-    """Holds two ports together: no motion is left free.
+    """Fixes two ports to each other: no motion is free.
 
     Parameters
     ----------
     first, second : str
         Ports, "body.port" or "ground".
     at : (3,) sequence of float, optional
-        Where the joint is on the ground (m).
+        Point of the joint on the ground (m).
     turned : (3,) sequence of float, optional
         Rotation vector from the first port's frame to the second's (rad).
     name : str, optional
@@ -113,9 +113,9 @@ class Spherical(Joint):
     first, second : str
         Ports, "body.port" or "ground".
     at : (3,) sequence of float, optional
-        Where the joint is on the ground (m).
+        Point of the joint on the ground (m).
     turned : (3,) sequence of float, optional
-        Rotation vector from the first port's frame to the second's where the joint counts as not turned (rad).
+        Rotation vector (rad) from the first port's frame to the second's at zero rotation of the joint.
     name : str, optional
         Name of the joint and of its port, which takes three torques (N m) in the first port's axes.
 
@@ -134,16 +134,16 @@ class Spherical(Joint):
 
 @dataclass(frozen=True)
 class Revolute(Axial):
-    """A hinge: the points coincide and turn about a common axis.
+    """A hinge: the points coincide, and the second rotates about an axis of the first.
 
     Parameters
     ----------
     first, second : str
-        Ports, "body.port" or "ground". The angle is that of the second seen from the first.
+        Ports, "body.port" or "ground". The angle is that of the second relative to the first.
     axis : (3,) sequence of float, optional
         Direction of the axis in the first port's frame, of any length; z by default, the only one in the plane xy.
     at : (3,) sequence of float, optional
-        Where the joint is on the ground (m).
+        Point of the joint on the ground (m).
     turned : (3,) sequence of float, optional
         Rotation vector from the first port's frame to the second's at zero angle (rad).
     name : str, optional
@@ -165,16 +165,16 @@ class Revolute(Axial):
 
 @dataclass(frozen=True)
 class Prismatic(Axial):
-    """A rail: orientations agree, and the second slides along an axis of the first.
+    """A rail: the frames are parallel, and the second slides along an axis of the first.
 
     Parameters
     ----------
     first, second : str
-        Ports, "body.port" or "ground". The slide is that of the second seen from the first.
+        Ports, "body.port" or "ground". The slide is that of the second relative to the first.
     axis : (3,) sequence of float, optional
         Direction of the rail in the first port's frame, of any length; z by default, so give one where plane="xy".
     at : (3,) sequence of float, optional
-        Where the rail starts on the ground (m).
+        Point on the ground at which the rail starts (m).
     turned : (3,) sequence of float, optional
         Rotation vector from the first port's frame to the second's (rad).
     name : str, optional
@@ -196,7 +196,7 @@ class Prismatic(Axial):
 
 @dataclass(frozen=True, kw_only=True)
 class Universal(Axial):
-    """The points coincide; the second turns about an axis of the first, then about one of its own, normal to the axis.
+    """The points coincide; the second rotates about an axis of the first, then about a second axis, normal to that one.
 
     Parameters
     ----------
@@ -204,9 +204,9 @@ class Universal(Axial):
         Ports, "body.port" or "ground". In space only.
     axis, second_axis : (3,) sequence of float, optional
         The axis, z by default, and the second axis at zero angles, both in the first port's frame. By default the second is x
-        turned as the smallest rotation turns z into the axis, which follows the axis continuously except at −z.
+        after the smallest rotation of z into the axis, a continuous function of the axis except at −z.
     at, turned : (3,) sequence of float, optional
-        Place on the ground (m); rotation vector from the first port's frame to the second's at zero angles (rad).
+        Point on the ground (m); rotation vector from the first port's frame to the second's at zero angles (rad).
     name : str, optional
         Name of the joint and of its port, which takes two torques (N m); coordinates "name.angle", "name.angle_2" (rad).
 
@@ -230,7 +230,7 @@ class Universal(Axial):
 
 @dataclass(frozen=True)
 class Cylindrical(Axial):
-    """The second turns about an axis of the first and slides along it.
+    """The second rotates about an axis of the first and slides along it.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ class Cylindrical(Axial):
     axis : (3,) sequence of float, optional
         Direction of the axis in the first port's frame, of any length; z by default.
     at, turned : (3,) sequence of float, optional
-        Place on the ground (m); rotation vector from the first port's frame to the second's at zero angle (rad).
+        Point on the ground (m); rotation vector from the first port's frame to the second's at zero angle (rad).
     name : str, optional
         Name of the joint and of its port, which takes (torque, force), N m and N; with "name.angle" (rad), "name.slide" (m).
 
@@ -259,10 +259,10 @@ class Cylindrical(Axial):
 
 @dataclass(frozen=True, kw_only=True)
 class Planar(Axial):
-    """The second moves in a plane of the first, whose normal is the axis, and turns about that normal.
+    """The second moves in a plane of the first, whose normal is the axis, and rotates about that normal.
 
-    `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. Without it, it is x
-    turned as z is turned into the axis by the smallest rotation, which follows the axis continuously except at −z.
+    `along` is the direction of slide_x in the first port's frame; slide_y is normal to it and to the axis. By default it is x
+    after the smallest rotation of z into the axis, a continuous function of the axis except at −z.
     """
 
     along: Vector | None = field(default=None, metadata=NORMAL)
@@ -276,16 +276,16 @@ class Planar(Axial):
 
 @dataclass(frozen=True, kw_only=True)
 class Slide(Joint):
-    """A point of the second on a line of the first; how the second turns is left alone.
+    """A point of the second stays on a line of the first; the rotation of the second is free.
 
     Parameters
     ----------
     first, second : str
-        Ports, "body.port" or "ground". The slide is that of the second seen from the first.
+        Ports, "body.port" or "ground". The slide is that of the second relative to the first.
     along : (3,) sequence of float, optional
         Direction of the line in the first port's frame, of any length; x by default.
     at, turned : (3,) sequence of float, optional
-        A point of the line on the ground (m); rotation vector by which `place` turns the second unless told otherwise (rad).
+        A point of the line on the ground (m); rotation vector (rad) of the second in `place` unless given there.
     name : str, optional
         Name of the joint and of its port, which takes a force (N); coordinate "name.slide" (m), rate "name.slide_rate".
 
@@ -318,7 +318,7 @@ class Drive(Joint):
         The input is v (m/s), or (v, ω) (m/s, rad/s), in inertial axes, or `prescribed_position(f)`.
         The output is the force (N), or wrench (N, N m), that it takes.
     at, turned : (3,) sequence of float, optional
-        Where `place` puts the port (m) and how it turns it (rad), unless told otherwise.
+        Point (m) and rotation vector (rad) of the port in `place` unless given there.
     name : str, optional
         Name of the joint and of its port.
 
@@ -346,7 +346,7 @@ class Drive(Joint):
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        return ("at",)  # it begins where its port is
+        return ("at",)  # it starts at the position of its port
 
     @property
     def driven(self) -> tuple[Row, ...]:

@@ -1,8 +1,8 @@
-"""A port at a state: its point, its triad, and how both move with the velocities of its body.
+"""A port at a state: its point, its triad, and the rates of both per velocity of its body.
 
 The point is c = r_P + A (x + Φη). The triad moves with the section of the port, d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)) with
-ψ = Ψη. (The last term makes the direction of a bent section right to ψ⁴; without it a weld turns by atan ψ instead of ψ, and is
-softer by ψ².)
+ψ = Ψη. (The last term makes the direction of a bent section exact to ψ⁴; without it a weld rotates by atan ψ instead of ψ, and is
+softer by a factor of order ψ².)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phloat.algebra.cross import cross, skew, skews
 def section_axes(psi: np.ndarray) -> np.ndarray:
     """The rotation of a section turned by ψ: the orthonormal part of `bent`, I + a [ψ]× + b [ψ]×².
 
-    It turns about ψ by atan2(ψ, 1 − ψ²/3) = ψ + O(ψ⁵). With ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ and b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ.
+    It rotates about ψ by atan2(ψ, 1 − ψ²/3) = ψ + O(ψ⁵). With ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ and b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ.
     """
     a, b, _, _ = _turning(float(psi @ psi))
     turn = skew(psi)
@@ -26,15 +26,15 @@ def section_axes(psi: np.ndarray) -> np.ndarray:
 
 
 def section_axes_rate(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
-    """The derivative of section_axes(ψ) d₀ by ψ, 3 × 3."""
+    """The derivative of section_axes(ψ) d₀ with respect to ψ, 3 × 3."""
     a, b, da, db = _turning(float(psi @ psi))
-    turned = cross(psi, d0)
-    out = -a * skew(d0) - b * (skew(turned) + np.dot(skew(psi), skew(d0)))
-    return out + 2.0 * np.outer(da * turned + db * cross(psi, turned), psi)
+    crossed = cross(psi, d0)
+    out = -a * skew(d0) - b * (skew(crossed) + np.dot(skew(psi), skew(d0)))
+    return out + 2.0 * np.outer(da * crossed + db * cross(psi, crossed), psi)
 
 
 def _turning(x: float) -> tuple[float, float, float, float]:
-    """a and b of `section_axes` at x = ψ², and their derivatives by x."""
+    """a and b of `section_axes` at x = ψ², and their derivatives with respect to x."""
     length = np.sqrt(1.0 + x / 3.0 + x * x / 9.0)
     d_length, part = (1.0 / 3.0 + 2.0 * x / 9.0) / (2.0 * length), (1.0 / 3.0 + x / 9.0) / (1.0 + length)
     b, d_part = (1.0 / 3.0 + part) / length, (1.0 / 9.0 - part * d_length) / (1.0 + length)
@@ -42,21 +42,21 @@ def _turning(x: float) -> tuple[float, float, float, float]:
 
 
 def bent(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
-    """d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀) of a section turned by ψ, for one direction (3) or a triad (columns); not of unit length."""
+    """d₀ + ψ × d₀ + ⅓ ψ × (ψ × d₀) of a section rotated by ψ, for one direction (3,) or a triad (columns); not of unit length."""
     turn = skew(psi)
-    turned = turn @ d0
-    return d0 + turned + turn @ turned / 3.0
+    crossed = turn @ d0
+    return d0 + crossed + turn @ crossed / 3.0
 
 
 def bent_slope(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
-    """The derivatives of `bent` by ψ for the columns of a triad, 3 × 3 × 3 (first axis: which direction)."""
-    turn, own = skew(psi), skews(triad.T)
-    return -own - (skews((turn @ triad).T) + turn @ own) / 3.0
+    """The derivatives of `bent` with respect to ψ for the columns of a triad, 3 × 3 × 3 (first axis: direction)."""
+    turn, directions = skew(psi), skews(triad.T)
+    return -directions - (skews((turn @ triad).T) + turn @ directions) / 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class PortState:
-    """A port at a state: point c, triad D (columns), and their rates per velocity of its body (the ground has none)."""
+    """A port at a state: point c and triad D (columns) in inertial axes, and their rates per velocity of its body."""
 
     r_P: np.ndarray
     A: np.ndarray
@@ -65,40 +65,42 @@ class PortState:
     Psi: np.ndarray
     eta: np.ndarray
     triad: np.ndarray  # the directions d₀ as columns
-    columns: np.ndarray  # the velocities that exist
+    columns: np.ndarray  # the velocities of (v_P, ω, η̇) that the body has; none for the ground
 
     @cached_property
     def c(self) -> np.ndarray:
+        """The point in inertial axes, (3,)."""
         return self.r_P + self.A @ self.y
 
     @cached_property
     def psi(self) -> np.ndarray:
-        """How far the section is turned in its body."""
+        """The rotation of the section by deformation, body axes, (3,)."""
         return self.Psi @ self.eta
 
     @cached_property
     def bent(self) -> np.ndarray:
-        """The directions in the axes of the body, as columns."""
+        """The directions in body axes, as columns."""
         return bent(self.psi, self.triad)
 
     @cached_property
     def bent_slope(self) -> np.ndarray:
-        """Their derivatives by ψ, 3 × 3 × 3 (first axis: which direction)."""
+        """Their derivatives with respect to ψ, 3 × 3 × 3 (first axis: direction)."""
         return bent_slope(self.psi, self.triad)
 
     @cached_property
     def D(self) -> np.ndarray:
+        """The directions in inertial axes, as columns."""
         return self.A @ self.bent
 
     @cached_property
     def point(self) -> np.ndarray:
-        """ċ, 3 × velocities."""
-        whole = np.hstack([self.A, -np.dot(self.A, skew(self.y)), np.dot(self.A, self.Phi)])
-        return whole[:, self.columns]
+        """ċ per velocity, 3 × velocities."""
+        rates = np.hstack([self.A, -np.dot(self.A, skew(self.y)), np.dot(self.A, self.Phi)])
+        return rates[:, self.columns]
 
     @cached_property
     def turn(self) -> np.ndarray:
-        """The rates of the three directions, 3 × 3 × velocities (first axis: which direction)."""
+        """The rates of the three directions per velocity, 3 × 3 × velocities (first axis: direction)."""
         out = np.zeros((3, 3, 6 + len(self.eta)))
         out[:, :, 3:6] = -self.A @ skews(self.bent.T)
         out[:, :, 6:] = self.A @ self.bent_slope @ self.Psi
@@ -106,20 +108,20 @@ class PortState:
 
     @cached_property
     def spin(self) -> np.ndarray:
-        """ω_C = A (ω + Ψη̇), 3 × velocities."""
+        """ω_C = A (ω + Ψη̇) per velocity, 3 × velocities."""
         return np.hstack([np.zeros((3, 3)), self.A, self.A @ self.Psi])[:, self.columns]
 
 
 @dataclass(frozen=True, eq=False)
 class PortEntries(PortState):
-    """The same port with its twelve numbers (c, d_1, d_2, d_3) as velocities: the rate of a row is then its gradient by them."""
+    """A port whose velocities are its twelve numbers (c, d_1, d_2, d_3): the rate of a row is then its gradient."""
 
     point = np.eye(3, 12)  # the same of every port
     turn = np.eye(9, 12, k=3).reshape(3, 3, 12)
     spin = np.zeros((3, 12))
 
     def by_state(self, gradient: np.ndarray) -> np.ndarray:
-        """A gradient by (c, d_i) as one by (r_P, A row by row, η): c = r_P + A y, d_i = A bent(Ψη, d₀_i)."""
+        """Converts a gradient with respect to (c, d_i) to (r_P, A row by row, η): c = r_P + A y, d_i = A bent(Ψη, d₀_i)."""
         on_c, on_D = gradient[:3], gradient[3:].reshape(3, 3).T
         on_psi = np.einsum("dki,kd->i", self.bent_slope, self.A.T @ on_D)
         on_eta = self.Phi.T @ (self.A.T @ on_c) + self.Psi.T @ on_psi
@@ -127,27 +129,28 @@ class PortEntries(PortState):
 
 
 def port_entries(port: PortState) -> PortEntries:
-    """A port whose rows give gradients by its point and directions."""
+    """The port with its point and directions as velocities."""
     return PortEntries(port.r_P, port.A, port.y, port.Phi, port.Psi, port.eta, port.triad, port.columns)
 
 
 def ground_port(at: np.ndarray, triad: np.ndarray) -> PortState:
-    """A port of the ground, which does not move."""
+    """A port of the ground at a point, with a triad as columns; it has no velocities."""
     none = np.zeros((3, 0))
     return PortState(at, np.eye(3), np.zeros(3), none, none, np.zeros(0), triad, np.zeros(0, dtype=int))
 
 
-def turned_with(port: PortState, pull: np.ndarray) -> np.ndarray:
-    """−Σ pull ∂²ξ/∂q² of one port for the velocities of its body: pulls (12) on c and d_i that stay as they are in space.
+def turn_stiffness(port: PortState, pull: np.ndarray) -> np.ndarray:
+    """−Σ pull ∂²ξ/∂q² for the velocities of the body of a port: the stiffness of pulls (12,) on c and d_i that are fixed in space.
 
-    With γ = Aᵀpull they do γ, y × γ, Φᵀγ on a point and b × γ, Ψᵀ(∂b/∂ψ)ᵀγ on a direction b(ψ); γ turns with the body.
+    With γ = Aᵀpull, the generalised forces are γ, y × γ, Φᵀγ of a pull on the point and b × γ, Ψᵀ(∂b/∂ψ)ᵀγ of one on a direction
+    b(ψ); γ rotates relative to the body.
     """
     Phi, Psi = port.Phi, port.Psi
     K = np.zeros((6 + Phi.shape[1],) * 2)
     turn = skew(port.A.T @ pull[:3])
     K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.y) @ turn
     K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
-    gamma = pull[3:].reshape(3, 3) @ port.A  # a row for each direction
+    gamma = pull[3:].reshape(3, 3) @ port.A  # one row per direction
     turns, mixed = skews(gamma), gamma.T @ port.triad.T
     K[3:6, 3:6] -= (skews(port.bent.T) @ turns).sum(axis=0)
     bent_by = (turns @ port.bent_slope).sum(axis=0)

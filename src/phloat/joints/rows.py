@@ -14,8 +14,8 @@ the difference of the points enters, so every row is invariant under translation
 
 The last two have a rate and no gap (the second vector of their terms is not used). Motion is that of B seen from A.
 
-The kernel, its twin in JAX, `terms` and the linearisation evaluate this table; a row of your own needs no other code. (Angular
-velocities are not used for closed rows: ω + Ψη̇ is not the rate of a bending triad.)
+The kernel, its twin in JAX, `terms` and the linearisation evaluate this table, so that a new row needs no other code. (Closed rows
+do not use angular velocities, since ω + Ψη̇ is not the rate of a bending triad.)
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Row:
     coordinate : bool
         Whether the row is a joint coordinate: an angle or a slide.
     turn_limit : float
-        Turn between the two triads, rad, up to which the row is meant. Force elements warn beyond it.
+        Rotation between the two triads (rad) up to which the row is accurate. Force elements warn beyond it.
     """
 
     label: str
@@ -65,7 +65,7 @@ class Row:
     turn_limit: float = np.inf
 
     def __hash__(self) -> int:
-        return self._hash  # rows are keys of tables, often
+        return self._hash  # cached, because rows are keys of dictionaries in many places
 
     @cached_property
     def _hash(self) -> int:
@@ -90,17 +90,17 @@ class Row:
 
     @property
     def has_gap(self) -> bool:
-        """Whether the row is the rate of something: velocity and spin rows are not."""
+        """Whether the row is a function of positions; velocity and spin rows have only a rate."""
         return self.function not in ("velocity", "spin")
 
     @property
     def is_angle(self) -> bool:
-        """Whether whole turns are counted."""
+        """Whether the row is an angle, of which full turns are counted."""
         return self.function == "angle"
 
     @cached_property
     def length_power(self) -> int:
-        """n if the gap (of a velocity or spin row: its rate times a time) is in mⁿ; gaps in m⁰ are angles, to first order."""
+        """The power n of the unit mⁿ of the gap (of velocity and spin rows: of rate times time); m⁰ are angles to first order."""
         if not self.has_gap:
             return int(self.function == "velocity")
         _, a, b = self.terms[0]
@@ -127,20 +127,20 @@ class Row:
     def slide_axis(self) -> int | None:
         """i if the row is the component of the separation along direction i of A, else None."""
         term = self.terms[0]
-        one = self.function == "product" and len(self.terms) == 1 and term[2] == SEPARATION
-        return term[1] - FIRST if one and FIRST <= term[1] < SECOND else None
+        single = self.function == "product" and len(self.terms) == 1 and term[2] == SEPARATION
+        return term[1] - FIRST if single and FIRST <= term[1] < SECOND else None
 
     def gap(self, A: PortState, B: PortState) -> float:
-        """g at a state."""
+        """The gap g at a state."""
         return float(row_gaps((self,), A, B)[0])
 
     def rate(self, A: PortState, B: PortState) -> Pair:
-        """∂g per velocity of the body of A and of B, two vectors."""
+        """The rate of g per velocity of the bodies of A and B, two vectors."""
         on_A, on_B = row_rates((self,), A, B)
         return on_A[0], on_B[0]
 
     def zero_triad(self, angle: float) -> np.ndarray:
-        """The triad of B in that of A where an angle row has this value and nothing else is turned."""
+        """The triad of B in axes of A if this angle row has this value and there is no other rotation."""
         (_, i, j), (_, k, l) = self.terms[0], self.other_terms[0]
         e = np.eye(3)
         i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
@@ -153,15 +153,15 @@ class Row:
 def product_matrices(terms: Sequence[tuple[Term, ...]]) -> np.ndarray:
     """Symmetric matrices S (n, 10, 10) with p_n = ½ Σ S_ab (a · b)."""
     out = np.zeros((len(terms), VECTORS, VECTORS))
-    for n, some in enumerate(terms):
-        for factor, a, b in some:
+    for n, products in enumerate(terms):
+        for factor, a, b in products:
             out[n, a, b] += factor
             out[n, b, a] += factor
     return out
 
 
 def _port_vectors(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
-    """The vectors of two ports, (10, 3); directions only where a row uses them."""
+    """The vectors of two ports, (10, 3); directions are zero unless a row uses them."""
     out = np.zeros((VECTORS, 3))
     out[SEPARATION], out[INERTIAL:] = B.c - A.c, _AXES
     if _matrices(rows).directions:
@@ -209,7 +209,7 @@ def row_rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
 
 
 def _forces(rows: tuple[Row, ...], A: PortState, B: PortState) -> tuple[np.ndarray, np.ndarray | None]:
-    """What λ = 1 of each row puts on the vectors, ∂g/∂a (rows, 10, 3), and the torque between the ports, if there is any."""
+    """∂g/∂a of every row for all vectors a, (rows, 10, 3), and the torques of spin rows (rows, 3), None if there are none."""
     vectors = _port_vectors(rows, A, B)
     of_p, of_q, only_products, _ = _matrices(rows)
     out, torques = of_p @ vectors, None
@@ -244,7 +244,7 @@ def _values(rows: tuple[Row, ...], vectors: np.ndarray) -> Pair:
 
 
 def _function(row: Row, p: float, q: float) -> tuple[float, float, float]:
-    """f(p, q) and its two slopes."""
+    """f(p, q) and its derivatives with respect to p and q."""
     if row.function == "product":
         return p, 1.0, 0.0
     if row.function == "angle":
@@ -278,12 +278,12 @@ def _second_slopes(row: Row, p: float, q: float) -> tuple[float, float, float]:
 
 
 def curvature(row: Row, A: PortState, B: PortState) -> np.ndarray:
-    """∂²g by the numbers (c, d_1, d_2, d_3) of both ports, 24 × 24, of a row with a gap."""
+    """The second derivatives of g with respect to (c, d_1, d_2, d_3) of both ports, 24 × 24, of a row with a gap."""
     vectors = _port_vectors((row,), A, B)
     p, q = (float(x[0]) for x in _values((row,), vectors))
     _, f_p, f_q = _function(row, p, q)
     of_p, of_q = (matrices[0] for matrices in _matrices((row,))[:2])
-    by_p, by_q = (of @ vectors for of in (of_p, of_q))
+    by_p, by_q = (matrix @ vectors for matrix in (of_p, of_q))
     f_pp, f_pq, f_qq = _second_slopes(row, p, q)
     out = np.kron(f_p * of_p + f_q * of_q, np.eye(3))
     if (f_pp, f_pq, f_qq) != (0.0, 0.0, 0.0):
@@ -299,12 +299,12 @@ _NUMBERS[3:12, 3:12] = _NUMBERS[12:21, 15:24] = np.eye(9)
 
 
 def row_gradient(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
-    """∂g by the numbers (c, d_1, d_2, d_3) of both ports, (rows, 24)."""
+    """The gradients of g with respect to (c, d_1, d_2, d_3) of both ports, (rows, 24)."""
     return np.hstack(row_rates(rows, port_entries(A), port_entries(B)))
 
 
 def angle_ratio(cosine: float) -> tuple[float, float, float]:
-    """κ = ϑ/sin ϑ and its first and second derivatives by cos ϑ; by their series in x = 1 − cos ϑ where x is small."""
+    """κ = ϑ/sin ϑ and its first and second derivatives with respect to cos ϑ; by series in x = 1 − cos ϑ if x < 0.25."""
     x = 1.0 - cosine
     if x < 0.25:
         series = np.polynomial.Polynomial(np.cumprod([1.0, *(n / (2.0 * n + 1.0) for n in range(1, 24))]))
@@ -321,23 +321,23 @@ def angle_ratio(cosine: float) -> tuple[float, float, float]:
 
 
 def turn_cosine(A: PortState, B: PortState) -> float:
-    """½ (Σ d_Ai · d_Bi − 1): the cosine of the turn between the triads of two ports."""
+    """½ (Σ d_Ai · d_Bi − 1): the cosine of the rotation between the triads of two ports."""
     return 0.5 * (float(np.sum(A.D * B.D)) - 1.0)
 
 
 def gap_units(rows: Sequence[Row], length: float) -> np.ndarray:
-    """What the gaps of rows are compared with: powers of a length."""
+    """The scales of the gaps of rows: powers of a length."""
     return np.array([length**row.length_power for row in rows])
 
 
 # --- rows in a plane ---------------------------------------------------------------------------------------------------------
 
 
-def in_the_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
-    """The row if it says anything where everything moves in the plane xy, else None.
+def planar_row(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
+    """The row, or None if it is trivial for motion in the plane xy.
 
-    U_A and U_B are the joint triads in their bodies; a direction must lie in the plane or be normal to it. A product of a vector
-    in the plane with one normal to it is zero, and one of two normals is constant.
+    U_A and U_B are the joint triads in their bodies; InputError is raised unless directions lie in the plane or are normal to it. A
+    product of a vector in the plane with a normal one is zero, and a product of two normals is constant.
     """
     if not row.has_gap:
         normals = {_is_normal(a, U_A, U_B) for _, a, _ in row.terms}
@@ -348,7 +348,7 @@ def in_the_plane(row: Row, U_A: np.ndarray, U_B: np.ndarray) -> Row | None:
 
 
 def _is_normal(vector: int, U_A: np.ndarray, U_B: np.ndarray) -> bool:
-    """Whether a vector is normal to the plane xy, where it is not in the plane."""
+    """Whether a vector is normal to the plane xy. Raises InputError if it is oblique."""
     if vector == SEPARATION:
         return False
     if vector >= INERTIAL:

@@ -1,6 +1,6 @@
-"""Functions for laws, which are written once: Numba compiles them, JAX traces them, Python calls them.
+"""Mathematical functions for laws, which Numba compiles, JAX traces and Python calls.
 
-Use these instead of `math` and NumPy in the functions of a law, and `where` instead of `if`: both branches are evaluated.
+Use them instead of `math` and NumPy in the functions of a law, and `where` instead of `if`; both values of `where` are evaluated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ sqrt, exp, log, sin, cos, tan, tanh, acos, atan, fabs, floor = map(_function, NA
 
 
 def atan2(y: Any, x: Any) -> Any:
-    """math.atan2 of numbers, or the same of arrays."""
+    """math.atan2 of numbers, or its array version."""
     if hasattr(y, "__array_namespace__"):
         return y.__array_namespace__().atan2(y, x)
     return math.atan2(y, x)

@@ -13,17 +13,17 @@ from phloat.errors import InputError, finite
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION, Pair, Row, Term, row_gaps, row_rates
 
-SMALL_TURN, HALF_TURN = 0.5, 3.0  # rad: rows of small rotations and of rotation vectors are meant for turns below
+SMALL_TURN, HALF_TURN = 0.5, 3.0  # rad: limits of rotation for rows of small rotations and of rotation vectors
 
 
 @cache
 def coincide() -> tuple[Row, ...]:
-    """c · e_i = 0: the two points are one."""
+    """c · e_i = 0: the two points coincide."""
     return tuple(Row(f"coincide {'xyz'[i]}", ((1.0, SEPARATION, INERTIAL + i),)) for i in range(3))
 
 
 def perpendicular(i: int, j: int) -> Row:
-    """d_Ai · d_Bj."""
+    """d_Ai · d_Bj: direction i of A and direction j of B are perpendicular."""
     return Row(f"perpendicular {'xyz'[i]}{'xyz'[j]}", ((1.0, FIRST + i, SECOND + j),))
 
 
@@ -34,21 +34,21 @@ def in_plane(i: int) -> Row:
 
 @cache
 def aligned() -> tuple[Row, ...]:
-    """½ (d_Ak · d_Bj − d_Aj · d_Bk): zero where the triads agree, those of bent sections too.
+    """½ (d_Ak · d_Bj − d_Aj · d_Bk): zero if the triads are parallel, also those of bent sections.
 
-    They are unchanged by a common rotation. (½ Σ d_Ai × d_Bi in inertial axes is not: a weld of bending ends then loses angular
-    momentum.)
+    The rows are invariant under a common rotation. (½ Σ d_Ai × d_Bi in inertial axes is not, so that a weld of bending ends would
+    not conserve angular momentum.)
     """
     return tuple(Row(f"aligned {'xyz'[i]}", _skew_terms(i)) for i in range(3))
 
 
 def small_rotation(i: int) -> Row:
-    """½ (d_Ak · d_Bj − d_Aj · d_Bk), (i, j, k) cyclic: the small rotation of B seen from A about direction i of A."""
+    """½ (d_Ak · d_Bj − d_Aj · d_Bk), (i, j, k) cyclic: the small rotation of B relative to A about direction i of A."""
     return Row(f"skew {'xyz'[i]}", _skew_terms(i), turn_limit=SMALL_TURN)
 
 
 def rotation_vector(i: int) -> Row:
-    """Component i of the rotation vector of B seen from A, ϑ/sin ϑ · ½ (d_Ak · d_Bj − d_Aj · d_Bk), for turns ϑ below π."""
+    """Component i of the rotation vector of B relative to A, ϑ/sin ϑ · ½ (d_Ak · d_Bj − d_Aj · d_Bk), for ϑ < π."""
     trace = tuple((1.0, FIRST + k, SECOND + k) for k in range(3))
     return Row(f"rotation {'xyz'[i]}", _skew_terms(i), "rotation", trace, turn_limit=HALF_TURN)
 
@@ -59,7 +59,7 @@ def _skew_terms(i: int) -> tuple[Term, ...]:
 
 
 def distance() -> Row:
-    """|c|."""
+    """|c|, the distance of the two points."""
     return Row("distance", ((1.0, SEPARATION, SEPARATION),), "length")
 
 
@@ -74,18 +74,18 @@ def hinge(p: tuple[int, int] = (1, 0), q: tuple[int, int] = (0, 0), label: str =
 
 
 def slide(i: int = 2, label: str = "slide") -> Row:
-    """d_Ai · c: how far B stands along a direction of A, by default the third."""
+    """d_Ai · c: the displacement of B along a direction of A, by default the third."""
     return Row(label, in_plane(i).terms, coordinate=True)
 
 
 @cache
 def spins() -> tuple[Row, ...]:
-    """d_Ai · (ω_B − ω_A): the angular velocity of B seen from A, in the joint triad of A."""
+    """d_Ai · (ω_B − ω_A): the angular velocity of B relative to A, in the joint triad of A."""
     return tuple(Row(f"spin {'xyz'[i]}", ((1.0, FIRST + i, 0),), "spin") for i in range(3))
 
 
 def effort_row(function: str, direction: Sequence[float] | np.ndarray, axes: int) -> Row:
-    """A force ("velocity") or torque ("spin") on B along Σ direction_i a_i, with a_i the `axes` INERTIAL, FIRST or SECOND."""
+    """The row of a force ("velocity") or torque ("spin") on B along Σ direction_i a_i, a_i the `axes` INERTIAL, FIRST or SECOND."""
     return Row(function, tuple((float(x), axes + i, 0) for i, x in enumerate(direction)), function)
 
 
@@ -96,7 +96,7 @@ ROTATION = tuple(rotation_vector(i) for i in range(3))
 
 @dataclass(frozen=True, eq=False)
 class Attitude:
-    """The rotation vector from D_A R, where the triad of B is wanted, to D_B, where it is."""
+    """The rotation vector from D_A R, the required triad of B, to D_B, its triad."""
 
     R: np.ndarray
 
@@ -107,9 +107,9 @@ class Attitude:
         return row_rates(ROTATION, replace(A, triad=A.triad @ self.R), B)
 
 
-def attitude(name: str, given: object) -> Attitude:
-    """An attitude from a 3 × 3 rotation; raises InputError if it is none."""
-    R = finite(name, given, (3, 3))
+def attitude(name: str, value: object) -> Attitude:
+    """An attitude from a 3 × 3 rotation matrix. Raises InputError if it is not one."""
+    R = finite(name, value, (3, 3))
     if (defect := orthonormality_defect(R)) > 1e-9:
         raise InputError(f"{name} is not a rotation: AᵀA differs from the identity by {defect:.1e}")
     return Attitude(R)

@@ -1,4 +1,4 @@
-"""Boundaries of bodies on meshes, tied to each other, to ports of other bodies and to the ground."""
+"""Ties of boundaries of bodies on meshes to each other, to ports of other bodies and to the ground."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ OTHER_NAMES = {"w": "u_z"}
 
 @dataclass(frozen=True)
 class Tie(NamedRecipe):
-    """A boundary of a body on a mesh moves as another one, as a port of a body, or not at all ("ground").
+    """Ties a boundary of a body on a mesh to another boundary, to a port of a body, or to the "ground", for small motions.
 
-    v = v_P + ω × (x − x_P) on the boundary, in every motion it has or in those named by `of`: "u_x", "u_y", "w" (or "u_z"),
-    "theta_x"… The multipliers act on the second and back on the first. Axes of the two are parallel, and the port (or the other
-    boundary) lies at the centre of the boundary.
+    v = v_P + ω × (x − x_P) on the boundary, in all its motions or in those named by `of`: "u_x", "u_y", "w" (or "u_z"), "theta_x" …
+    The multipliers act on the second end, their reactions on the first. The axes of the two are parallel, and the port (or the
+    other boundary) lies at the centre of the boundary.
 
-    With `stiffness` or `damping` it gives way: six numbers, along and about the axes (N/m, N m/rad; N s/m, N m s/rad), between
-    ports as a bushing has them, on a boundary the total, spread evenly over it. Motions with neither are free.
+    With `stiffness` or `damping` the tie is elastic or damped: six numbers, along and about the axes (N/m, N m/rad; N s/m,
+    N m s/rad), between ports as in a bushing, on a boundary the total, distributed evenly. Motions with neither are free.
     """
 
     first: str
@@ -49,9 +49,9 @@ class Tie(NamedRecipe):
         super().__post_init__()
         if self.first == self.second:
             raise JointError(f"Tie joins {self.first!r} to itself; name two ends")
-        for what, given in (("stiffness", self.stiffness), ("damping", self.damping)):
-            if given is not None:
-                six_not_negative(f"{what} of {self.label}", given)
+        for option, numbers in (("stiffness", self.stiffness), ("damping", self.damping)):
+            if numbers is not None:
+                six_not_negative(f"{option} of {self.label}", numbers)
         if self.soft and self.of is not None:
             raise InputError(
                 f"of={self.of!r} of {self.label}: stiffness and damping say which motions are tied; leave of out"
@@ -61,21 +61,23 @@ class Tie(NamedRecipe):
 
     @property
     def soft(self) -> bool:
-        """Whether it gives way."""
+        """Whether the tie is elastic or damped."""
         return self.stiffness is not None or self.damping is not None
 
     @property
     def motions(self) -> tuple[int, ...]:
-        """Numbers of the motions to tie, of (u_x u_y u_z θ_x θ_y θ_z)."""
+        """Indices of the tied motions in (u_x, u_y, u_z, θ_x, θ_y, θ_z)."""
         if self.soft:
-            acting = [np.asarray(given, dtype=float) for given in (self.stiffness, self.damping) if given is not None]
+            acting = [
+                np.asarray(values, dtype=float) for values in (self.stiffness, self.damping) if values is not None
+            ]
             return tuple(np.flatnonzero(np.sum(acting, axis=0)).tolist())
         if self.of is None:
             return tuple(range(6))
-        given = (self.of,) if isinstance(self.of, str) else self.of
-        if not isinstance(given, Sequence) or not given:
+        names = (self.of,) if isinstance(self.of, str) else self.of
+        if not isinstance(names, Sequence) or not names:
             raise InputError(f"of={self.of!r} of {self.label}; it must name motions: 'w', ('u_x', 'u_y') …")
-        for motion in given:
+        for motion in names:
             if not isinstance(motion, str) or OTHER_NAMES.get(motion, motion) not in MOTIONS:
                 raise InputError(unknown(f"motion of {self.label}", motion, ("w", *MOTIONS)))
-        return tuple(sorted({MOTIONS.index(OTHER_NAMES.get(motion, motion)) for motion in given}))
+        return tuple(sorted({MOTIONS.index(OTHER_NAMES.get(motion, motion)) for motion in names}))

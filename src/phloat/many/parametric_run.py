@@ -24,7 +24,7 @@ from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Function
 from phloat.motion.result import Result
 from phloat.motion.simulate import simulate
-from phloat.system.parameters import ParameterTable, fast_makers, parameter_table, with_given
+from phloat.system.parameters import ParameterTable, fast_makers, parameter_table, with_parameter_values
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -213,7 +213,7 @@ class ParametricRun:
             for targets, value in zip(self.targets, values.tolist(), strict=True):
                 for kind, name in targets:
                     values_by_kind[kind][name] = value
-        system = with_given(self.system, self.table, values_by_kind["system"], self._makers)
+        system = with_parameter_values(self.system, self.table, values_by_kind["system"], self._makers)
         changed = self._changed_parts(system, values_by_kind["other"], values_by_kind["argument"])
         state = self._start_state(system, changed.pop("start", self.start))
         options = {**self.arguments, "u": self._inputs, "progress": False, **changed}

@@ -16,7 +16,7 @@ from phloat.errors import LargeDeformationError, LargeDeformationWarning, LargeS
 from phloat.linear.time.march import LinearResult
 from phloat.motion.initial.velocities import velocity_rows
 from phloat.motion.result import Result
-from phloat.system.joint_rows import in_velocities
+from phloat.system.joint_rows import columns_in_velocities
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -149,7 +149,7 @@ def restrained_ends(system: System, state: State, name: str) -> Far:
     if not system.multipliers.size:
         return out
     G = velocity_rows(system, state)[0]
-    columns = in_velocities(system).columns[name][-body.coordinates :]
+    columns = columns_in_velocities(system).columns[name][-body.coordinates :]
     ends = np.array([0.0, 1.0])
     moved, turned = (rows(ends).toarray().reshape(2, 3, -1) for rows in (body.shape.displacement, body.shape.rotation))
     L, turn, move = body.extent, turned[1] - turned[0], moved[1] - moved[0]

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from phloat.algebra.tables import facts, grid, listed
+from phloat.algebra.tables import facts, grid, name_list
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.joints.rows import Row
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.system.connection import Connection
 from phloat.system.joint_rows import joint_coordinates
-from phloat.system.state import DERIVED, State, located, pieces_of
+from phloat.system.state import DERIVED, State, locate_place, pieces_of
 from phloat.system.stresses import (
     COMPONENTS as STRESSES,
     StressField,
@@ -255,7 +255,7 @@ class Result:
     def _located(self, name: str, s: float | None) -> tuple[str, np.ndarray]:
         if name in self.system.bodies:
             return name, _place(0.0 if s is None else s)
-        part, place = located(self.system.bodies, name, 0.0 if s is None else s)
+        part, place = locate_place(self.system.bodies, name, 0.0 if s is None else s)
         return part, _place(place)
 
     def _body(self, name: str) -> Body:
@@ -353,19 +353,19 @@ def run_table(
     """An HTML table of scheme, steps, events, energy and names of a run."""
     lines: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
     if info.get("events"):
-        lines["events"] = listed(f"{name} at {time:.4g} s" for time, name in info["events"])
+        lines["events"] = name_list(f"{name} at {time:.4g} s" for time, name in info["events"])
     left = [
         name for name, kinds in info.get("ranges", {}).items() if any(found[-1] is not None for found in kinds.values())
     ]
     if left:
-        lines["beyond its range"] = listed(left)
+        lines["beyond its range"] = name_list(left)
     if far := info.get("deformation"):
         lines["deformation"] = describe_deformation(far)
     if info.get("finished") is False:
         lines["finished"] = "no: cut short"
     lines["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
     lines["energy residual"] = "" if missing is None else f"{missing:.1e} of the largest energy or work"
-    lines["quantities"] = listed(names)
+    lines["quantities"] = name_list(names)
     lines["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
     return facts(title, lines)
 

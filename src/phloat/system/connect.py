@@ -1,4 +1,4 @@
-"""What makes systems of parts: `connect` joins bodies, `lock` and `drive` close free axes, `wire` joins linear systems."""
+"""Building systems: `connect` joins bodies, `lock` and `drive` close free axes, `wire` joins linear systems."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from phloat.system.connection import (
     Element,
     Part,
     body_name,
-    listed_recipes,
     nested_part,
-    resolved,
-    welded,
+    piece_welds,
+    require_recipes,
+    resolve_part,
 )
 from phloat.system.port_checks import check_ports
 from phloat.system.system import System
@@ -47,9 +47,9 @@ from phloat.system.system import System
 
 @dataclass(frozen=True)
 class Wire:
-    """A port of a controller to a port of the plant: u_plant = −gain y_controller, u_controller = gain y_plant.
+    """A wire from a port of a controller to a port of the plant: u_plant = −gain y_controller, u_controller = gain y_plant.
 
-    Each takes the other's output, so what one gives the other receives: a gyrator.
+    It is a gyrator: the power that leaves one system enters the other.
     """
 
     controller: str
@@ -57,9 +57,9 @@ class Wire:
     gain: float = 1.0
 
     def __post_init__(self) -> None:
-        for what, name in (("controller", self.controller), ("plant", self.plant)):
+        for side, name in (("controller", self.controller), ("plant", self.plant)):
             if not isinstance(name, str):
-                raise PortError(f"Wire: {name!r} names no port of the {what}; write its name, such as 'motor'")
+                raise PortError(f"Wire: {name!r} names no port of the {side}; write its name, such as 'motor'")
         if finite("gain of a Wire", self.gain, ()) == 0.0:
             raise InputError("gain of a Wire is zero; nothing would ever pass through it")
 
@@ -119,9 +119,9 @@ def connect(
     """
     if plane not in (None, "xy"):
         raise InputError(f"plane is {plane!r}; it must be 'xy', or None for space")
-    parts: dict[str, Body] = {}
-    made: dict[type, dict[str, Any]] = {Connection: {}, Element: {}, Actuator: {}}
-    fields = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
+    all_bodies: dict[str, Body] = {}
+    by_class: dict[type, dict[str, Any]] = {Connection: {}, Element: {}, Actuator: {}}
+    gravities = {tuple(map(float, finite("gravity", gravity, (3,))))} if gravity is not None else set()
     for name, part in mapping("bodies", bodies, "{name: body}").items():
         body_name(name)
         if isinstance(part, System):
@@ -129,44 +129,45 @@ def connect(
                 raise InputError(
                     f"system {name!r} is in {part.plane or 'space'}, the whole in {plane or 'space'}; give both one plane"
                 )
-            parts |= {f"{name}.{key}": body for key, body in part.bodies.items()}
-            inside: list[Part] = [*part.joints.values(), *part.elements.values(), *part.actuators.values()]
-            for one in inside:
-                made[type(one)][f"{name}.{one.name}"] = nested_part(name, one)
-            fields |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
+            all_bodies |= {f"{name}.{key}": body for key, body in part.bodies.items()}
+            inner_parts: list[Part] = [*part.joints.values(), *part.elements.values(), *part.actuators.values()]
+            for recipe_part in inner_parts:
+                by_class[type(recipe_part)][f"{name}.{recipe_part.name}"] = nested_part(name, recipe_part)
+            gravities |= {tuple(map(float, part.gravity))} if gravity is None or np.any(part.gravity) else set()
         elif isinstance(part, Body):
-            parts[name] = _fitted(name, part, plane)
+            all_bodies[name] = _body_for_plane(name, part, plane)
         elif isinstance(part, Assembly):
-            pieces = {f"{name}.{k}": _fitted(name, body, plane) for k, body in enumerate(part.pieces, 1)}
-            parts |= pieces
-            made[Connection] |= {weld.name: weld for weld in welded(name, pieces, plane)}
+            pieces = {f"{name}.{k}": _body_for_plane(name, body, plane) for k, body in enumerate(part.pieces, 1)}
+            all_bodies |= pieces
+            by_class[Connection] |= {weld.name: weld for weld in piece_welds(name, pieces, plane)}
         else:
-            raise InputError(f"{name!r} is {type(part).__name__}; {_instead(part, BODIES)}")
-    if not parts:
+            raise InputError(f"{name!r} is {type(part).__name__}; {_advice(part, BODIES)}")
+    if not all_bodies:
         raise InputError("there are no bodies to connect; give at least one: connect({'rod': beam.discretise(4)}, …)")
-    if len(fields) > 1:
-        raise InputError(f"parts of the system have different gravity: {sorted(fields)}; give gravity once")
-    taken = [name for some in made.values() for name in some]
-    listed = listed_recipes("joints", joints, Joint | Passive | Acting, taken, lambda one: _instead(one, JOINTS))
-    for recipe in sorted(listed, key=lambda recipe: not isinstance(recipe, Joint)):  # springs act on axes of joints
-        one = resolved(recipe, parts, made[Connection], plane)
-        made[type(one)][one.name] = one
-        check_ports(one, parts)
-    _warn_of_loose_bodies(parts, [*made[Connection].values(), *made[Element].values()])
+    if len(gravities) > 1:
+        raise InputError(f"parts of the system have different gravity: {sorted(gravities)}; give gravity once")
+    used_names = [name for group in by_class.values() for name in group]
+    kinds = Joint | Passive | Acting
+    recipes = require_recipes("joints", joints, kinds, used_names, lambda recipe: _advice(recipe, JOINTS))
+    for recipe in sorted(recipes, key=lambda recipe: not isinstance(recipe, Joint)):  # springs act on axes of joints
+        recipe_part = resolve_part(recipe, all_bodies, by_class[Connection], plane)
+        by_class[type(recipe_part)][recipe_part.name] = recipe_part
+        check_ports(recipe_part, all_bodies)
+    _warn_of_loose_bodies(all_bodies, [*by_class[Connection].values(), *by_class[Element].values()])
     _warn_of_thick_beams(bodies, plane)
-    falling = np.array(fields.pop() if fields else (0.0, 0.0, 0.0))
-    system = System(parts, made[Connection], falling, plane, made[Element], made[Actuator])
+    acceleration = np.array(gravities.pop() if gravities else (0.0, 0.0, 0.0))
+    system = System(all_bodies, by_class[Connection], acceleration, plane, by_class[Element], by_class[Actuator])
     if plane and system.gravity[2]:
         raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy; connect in space")
-    _distinct(system)
+    _require_distinct_names(system)
     return system
 
 
-def _instead(thing: object, default: str) -> str:
-    """What to do with a value that `connect` does not take."""
-    if isinstance(thing, Continuum) and thing.frame is not None:
+def _advice(value: object, default: str) -> str:
+    """The advice of the error message for a value that `connect` does not accept."""
+    if isinstance(value, Continuum) and value.frame is not None:
         return f"{REDUCE}, or leave frame= out and use tie(bodies, ties) for small motions"
-    return INSTEAD.get(type(thing), default)
+    return INSTEAD.get(type(value), default)
 
 
 def lock(system: System, *names: str) -> System:
@@ -200,7 +201,7 @@ def lock(system: System, *names: str) -> System:
     >>> print(ph.reactions(locked, ph.place(pendulum))["hinge"].round(6) + 0.0)
     [ 0.   19.62  9.81]
     """
-    return _closed(system, names, driving=False)
+    return _close_free_axes(system, names, driving=False)
 
 
 def drive(system: System, *names: str) -> System:
@@ -228,10 +229,11 @@ def drive(system: System, *names: str) -> System:
     >>> print(result["motor.angle"][-1].round(6))
     3.0
     """
-    return _closed(system, names, driving=True)
+    return _close_free_axes(system, names, driving=True)
 
 
-def _closed(system: System, names: Sequence[str], *, driving: bool) -> System:
+def _close_free_axes(system: System, names: Sequence[str], *, driving: bool) -> System:
+    """The system in which the free axes of these joints are driven or locked."""
     joints = dict(system.joints)
     for name in names:
         c = system.joint(name)
@@ -243,7 +245,8 @@ def _closed(system: System, names: Sequence[str], *, driving: bool) -> System:
     return replace(system, joints=joints)
 
 
-def _fitted(name: str, body: Body, plane: str | None) -> Body:
+def _body_for_plane(name: str, body: Body, plane: str | None) -> Body:
+    """The body restricted to the plane, or the body itself in space. Raises InputError if it cannot move in space."""
     if plane:
         return body.in_plane()
     if body.needs:
@@ -253,7 +256,8 @@ def _fitted(name: str, body: Body, plane: str | None) -> Body:
     return body
 
 
-def _distinct(system: System) -> None:
+def _require_distinct_names(system: System) -> None:
+    """Raises InputError if a joint or force element has the name of a port of a body."""
     for name in (*system.joints, *system.elements, *system.actuators):
         body, _, port = name.rpartition(".")
         if name in system.ports.also or (body in system.bodies and port in system.bodies[body].ports):
@@ -261,23 +265,25 @@ def _distinct(system: System) -> None:
 
 
 def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connection | Element]) -> None:
-    touched = {end.body for c in joints for end in (c.first, c.second)}
-    loose = [name for name in bodies if name not in touched]
+    """Warns of bodies at which no joint and no force element ends."""
+    jointed = {end.body for c in joints for end in (c.first, c.second)}
+    loose = [name for name in bodies if name not in jointed]
     if joints and loose:
-        said = ", ".join(map(repr, loose))
-        warnings.warn(f"no joint touches {said}; without a joint a body drifts freely", LooseBodyWarning, stacklevel=3)
+        names = ", ".join(map(repr, loose))
+        warnings.warn(f"no joint touches {names}; without a joint a body drifts freely", LooseBodyWarning, stacklevel=3)
 
 
-def _warn_of_thick_beams(given: Mapping[str, object], plane: str | None) -> None:
-    said = []
-    for name, part in given.items():
+def _warn_of_thick_beams(parts: Mapping[str, object], plane: str | None) -> None:
+    """Warns of beams without shear flexibility that are so thick that shear would matter."""
+    shares = []
+    for name, part in parts.items():
         body = part.piece(0) if isinstance(part, Assembly) else part
         if isinstance(body, Body) and isinstance(body.recipe, Beam):
             share = body.recipe.shear_share(max(body.pieces, 1), plane is not None)
-            said += [f"{name!r} by {100 * share:.2g} %"] if share > THICK else []
-    if said:
+            shares += [f"{name!r} by {100 * share:.2g} %"] if share > THICK else []
+    if shares:
         warnings.warn(
-            f"the theory of these beams has no shear, which would add to the tip deflection of a cantilever: {', '.join(said)}; "
+            f"the theory of these beams has no shear, which would add to the tip deflection of a cantilever: {', '.join(shares)}; "
             'frequencies are too high by half of that and more; use theory="timoshenko"',
             ThickBeamWarning,
             stacklevel=3,
@@ -323,20 +329,20 @@ def wire(systems: Mapping[str, Any], wires: Sequence[Any]) -> LinearPHDAE:
         if not isinstance(wire, Wire):
             raise InputError(f"{type(wire).__name__} does not hold linear systems together; use Wire(port, port)")
     linear = {name: part.linear() if isinstance(part, Body) else part for name, part in systems.items()}
-    both = append_systems(*(system.prefixed(name) for name, system in linear.items()))
-    J = both.J
+    combined = append_systems(*(system.prefixed(name) for name, system in linear.items()))
+    J = combined.J
     for wire in wires:
         for port in (wire.controller, wire.plant):
-            if port not in both.ports:
-                raise PortError(unknown("port", port, both.ports))
-            if largest(both.B_lam[:, both.ports[port]]):
+            if port not in combined.ports:
+                raise PortError(unknown("port", port, combined.ports))
+            if largest(combined.B_lam[:, combined.ports[port]]):
                 raise JointError(f"port {port!r} takes a flow; a wire needs ports that take an effort")
-        C, P = (both.B[:, both.ports[port]] for port in (wire.controller, wire.plant))
+        C, P = (combined.B[:, combined.ports[port]] for port in (wire.controller, wire.plant))
         if C.shape[1] != P.shape[1]:
             raise JointError(
                 f"{wire.controller!r} has {C.shape[1]} components and {wire.plant!r} {P.shape[1]}; a wire needs equal ones"
             )
-        across = wire.gain * csr(P @ C.T)
-        J = csr(J - across + across.T)
-    used = {wire.controller for wire in wires}
-    return replace(both, J=J).with_ports(*(port for port in both.ports if port not in used))
+        coupling = wire.gain * csr(P @ C.T)
+        J = csr(J - coupling + coupling.T)
+    controller_ports = {wire.controller for wire in wires}
+    return replace(combined, J=J).with_ports(*(port for port in combined.ports if port not in controller_ports))

@@ -1,4 +1,4 @@
-"""Joints, force elements and forces as parts of a system: resolved from recipes to ports, rows and laws of its bodies."""
+"""Joints, force elements and actuators of a system, resolved from their recipes to ports of its bodies, rows and laws."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from phloat.joints.laws import Law
 from phloat.joints.loads import Acting, Load
 from phloat.joints.pairs import Joint, Weld
 from phloat.joints.port_state import PortState, ground_port, section_axes
-from phloat.joints.rows import FIRST, SECOND, Row, in_the_plane
-from phloat.system.state import Pose, State, computed_once, other_names
+from phloat.joints.rows import FIRST, SECOND, Row, planar_row
+from phloat.system.state import Pose, State, computed_once, port_aliases
 
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """One side of a joint: a port of a body, or a place of the ground, with the joint triad in its frame."""
+    """One end of a joint: a port of a body, or a point of the ground, with the joint triad in the frame of the port."""
 
     body: str  # "" is the ground
     port: str
     triad: np.ndarray
-    at: np.ndarray
-    turned: float = 0.0  # in a plane: its rotation beside the other end at angle zero, with whole turns
+    at: np.ndarray  # the point, if it is on the ground
+    turned: float = 0.0  # in a plane: rotation relative to the other end at joint angle zero, with full turns
 
 
 @dataclass(frozen=True, eq=False)
 class Connection:
-    """A joint of a system: its two ends, the rows it closes, those it drives, and the motion it leaves open."""
+    """A joint of a system: its two ends, and its closed, driven, free and locked rows."""
 
     name: str
     joint: Joint
@@ -50,12 +50,12 @@ class Connection:
 
     @property
     def coordinates(self) -> tuple[Row, ...]:
-        """The angle or slide of this joint, free or not."""
+        """The rows that are joint coordinates (angles and slides), whether free, locked or driven."""
         return tuple(row for row in self.free + self.locked + self.driven if row.coordinate)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Everything that the multipliers of this joint hold."""
+        """The rows that have a multiplier: closed, locked and driven ones, in this order."""
         return self.closed + self.locked + self.driven
 
     @property
@@ -64,7 +64,7 @@ class Connection:
 
 
 def port_state(end: End, state: State) -> PortState:
-    """One side of a joint at a state, with the columns of the velocities that its body has."""
+    """The port of an end at a state, with the columns of the velocities that its body has."""
     return computed_once(state, end, lambda: _port_state(end, state))
 
 
@@ -82,7 +82,7 @@ def _port_state(end: End, state: State) -> PortState:
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """A spring, damper or bushing of a system: scalar rows between two ends, and a law for each."""
+    """A force element (spring, damper, bushing …) of a system: scalar rows between two ends, and a law for each row."""
 
     name: str
     recipe: Passive
@@ -95,7 +95,7 @@ class Element:
 
 @dataclass(frozen=True, eq=False)
 class Actuator:
-    """One scalar input that pushes ("force") or turns ("torque") a body: Σ weight · direction at (virtual) ports of it.
+    """One scalar input, a force or a torque (`kind`) on a body: Σ weight · direction, summed over `ports` of the body.
 
     `direction` is a unit vector in `axes`: "inertial", or "body", the axes of the section at each port.
     """
@@ -109,7 +109,7 @@ class Actuator:
     ports: tuple[tuple[float, Port], ...]
 
     def effort(self, body: Body, pose: Pose) -> np.ndarray:
-        """On the velocities (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
+        """Generalised force (6 + n,) on (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
         out = np.zeros(6 + body.coordinates)
         for weight, port in self.ports:
             twist = port.twist(pose.eta)
@@ -128,7 +128,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 def nested_part(prefix: str, part: AnyPart) -> AnyPart:
-    """The joint, force element or actuator in a system of which its own is the part `prefix`."""
+    """The same part in a larger system, in which its system has the name `prefix`: names become "prefix.name"."""
     if not prefix:
         return part
     name = f"{prefix}.{part.name}"
@@ -141,24 +141,29 @@ def nested_part(prefix: str, part: AnyPart) -> AnyPart:
 
 
 def body_name(name: object) -> str:
-    """`name`; raises InputError if ports "body.port" could not be written with it."""
+    """Returns `name`. Raises InputError if it cannot be the name of a body, as in "body.port"."""
     if not isinstance(name, str) or not name or "." in name or name == GROUND:
         raise InputError(f"{name!r} cannot name a body: names are not empty, hold no dot, and are not 'ground'")
     return name
 
 
-def listed_recipes(what: str, given: object, kinds: Any, taken: Iterable[str], instead: Callable[[object], str]) -> Any:
-    """A list of joints, each of these kinds and with a name of its own; `instead` says what to do with other things."""
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise InputError(f"{what} is {type(given).__name__}; it must be a list of joints")
+def require_recipes(
+    label: str, recipes: object, classes: Any, taken: Iterable[str], advice: Callable[[object], str]
+) -> Any:
+    """Returns the list of recipes. Raises InputError if one is not of these classes, JointError if a label is used twice.
+
+    `advice(recipe)` is the end of the message for a recipe of another class.
+    """
+    if not isinstance(recipes, Sequence) or isinstance(recipes, str):
+        raise InputError(f"{label} is {type(recipes).__name__}; it must be a list of joints")
     names = set(taken)
-    for recipe in given:
-        if not isinstance(recipe, kinds):
-            raise InputError(f"one of the joints is {recipe!r}; {instead(recipe)}")
+    for recipe in recipes:
+        if not isinstance(recipe, classes):
+            raise InputError(f"one of the joints is {recipe!r}; {advice(recipe)}")
         if recipe.label in names:
             raise JointError(f"two joints or ports are called {recipe.label!r}; give one of them a name")
         names.add(recipe.label)
-    return given
+    return recipes
 
 
 # --- recipes ---------------------------------------------------------------------------------------------------------
@@ -167,17 +172,19 @@ def listed_recipes(what: str, given: object, kinds: Any, taken: Iterable[str], i
 FOLLOWING = 3
 
 
-def resolved(
+def resolve_part(
     recipe: Joint | Passive | Acting, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Part:
-    """What is written in a list of joints, at ports of these bodies and on free axes of these joints."""
+    """The connection, element or actuator of a recipe, at ports of these bodies and on free axes of these joints."""
     if isinstance(recipe, Joint):
-        return connected(recipe, bodies, plane)
-    return acting(recipe, bodies, plane) if isinstance(recipe, Acting) else attached(recipe, bodies, joints, plane)
+        return connection_of(recipe, bodies, plane)
+    if isinstance(recipe, Acting):
+        return actuator_of(recipe, bodies, plane)
+    return element_of(recipe, bodies, joints, plane)
 
 
-def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
-    """A joint between ports of these bodies, with the rows that make sense for them."""
+def connection_of(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Connection:
+    """The connection of a joint, without rows that are trivial in a plane. Raises JointError if its bodies do not allow it."""
     first, second = ends_of(joint, bodies)
     closed, driven, free = joint.closed, joint.driven, joint.free
     if plane:
@@ -186,41 +193,42 @@ def connected(joint: Joint, bodies: Mapping[str, Body], plane: str | None) -> Co
         if joint.planar_axis != "any":
             verb = "turns about" if joint.planar_axis == "up" else "slides along"
             _require_in_plane(f"{joint.label} {verb}", joint.direction(), up=joint.planar_axis == "up")
-        closed, driven, free = (_flat(joint, rows, first, second) for rows in (closed, driven, free))
+        closed, driven, free = (_planar_rows(joint, rows, first, second) for rows in (closed, driven, free))
     if masses := _point_masses(first, second, bodies):
-        free = tuple(row for row in free if _of_points(row, first, bodies))
-        if not all(_of_points(row, first, bodies) for row in closed + driven):
-            raise JointError(_no_orientation(joint, masses[0], "use Spherical or Slide, or a RigidBody"))
+        free = tuple(row for row in free if _suits_point_mass(row, first, bodies))
+        if not all(_suits_point_mass(row, first, bodies) for row in closed + driven):
+            raise JointError(_orientation_message(joint, masses[0], "use Spherical or Slide, or a RigidBody"))
     return Connection(joint.label, joint, first, second, closed, driven, free)
 
 
-def attached(
+def element_of(
     recipe: Passive, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Element:
-    """A spring, damper or bushing between ports of these bodies, or on a free axis of one of these joints."""
+    """The force element between ports of these bodies, or on a free axis of one of these joints."""
     if isinstance(recipe, OnJoint):
-        c, row = _axis(recipe, joints)
+        c, row = _joint_axis(recipe, joints)
         return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
     first, second = ends_of(recipe, bodies)
     laws = recipe.row_laws()
-    rows = _flat(recipe, tuple(laws), first, second) if plane else tuple(laws)
-    if (masses := _point_masses(first, second, bodies)) and not all(_of_points(row, first, bodies) for row in rows):
+    rows = _planar_rows(recipe, tuple(laws), first, second) if plane else tuple(laws)
+    masses = _point_masses(first, second, bodies)
+    if masses and not all(_suits_point_mass(row, first, bodies) for row in rows):
         cure = "write its port second, with no stiffness and damping about axes, or take a RigidBody"
-        raise JointError(_no_orientation(recipe, masses[0], cure))
+        raise JointError(_orientation_message(recipe, masses[0], cure))
     return Element(recipe.label, recipe, first, second, rows, tuple(laws[row] for row in rows))
 
 
-def welded(name: str, pieces: Mapping[str, Body], plane: str | None) -> list[Connection]:
+def piece_welds(name: str, pieces: Mapping[str, Body], plane: str | None) -> list[Connection]:
     """The welds between the pieces of a beam, each piece with its end C to the end P of the next."""
     welds = (Weld(f"{a}.C", f"{b}.P", name=f"{name}.weld {k}") for k, (a, b) in enumerate(pairwise(pieces), 1))
-    return [connected(weld, pieces, plane) for weld in welds]
+    return [connection_of(weld, pieces, plane) for weld in welds]
 
 
 def ends_of(recipe: Between, bodies: Mapping[str, Body]) -> tuple[End, End]:
-    """Where something between two ports takes hold; ground is what motion is seen from, so it comes first."""
+    """The two ends of a joint or element. The ground is always first: motion is that of the second end relative to the first."""
     U_1, U_2 = recipe.triads()
     first, second = _end(recipe, recipe.first, U_1, bodies), _end(recipe, recipe.second, U_2, bodies)
-    second = replace(second, turned=float(_turned(recipe)[2]))
+    second = replace(second, turned=float(_zero_rotation(recipe)[2]))
     if not second.body:
         first, second = second, first
     if first.body == second.body and first.port == second.port:
@@ -235,23 +243,23 @@ def _end(recipe: Between, name: str, triad: np.ndarray, bodies: Mapping[str, Bod
     return End(body, port, triad, np.zeros(3))
 
 
-def port_of(recipe: object, name: str, bodies: Mapping[str, Body], also: Sequence[str] = ()) -> tuple[str, str]:
-    """Body and port of "body.port"; raises PortError if it is not there."""
+def port_of(recipe: object, name: str, bodies: Mapping[str, Body], extra_names: Sequence[str] = ()) -> tuple[str, str]:
+    """The body and the port of a name "body.port". Raises PortError if there is no such port; `extra_names` are listed as well."""
     body, _, port = name.rpartition(".")
     if body not in bodies:
-        others = other_names(bodies)
-        if name in others:  # of a split beam
-            return port_of(recipe, others[name], bodies)
-        there = [*also, *others, *(f"{b}.{p}" for b, held in bodies.items() for p in held.ports)]
+        aliases = port_aliases(bodies)
+        if name in aliases:  # of a split beam
+            return port_of(recipe, aliases[name], bodies)
+        port_names = [*extra_names, *aliases, *(f"{b}.{p}" for b, inner in bodies.items() for p in inner.ports)]
     else:
-        there = [f"{body}.{p}" for p in bodies[body].ports]
-    if name not in there:
-        raise PortError(f"{type(recipe).__name__}: {unknown('port', name, there)}")
+        port_names = [f"{body}.{p}" for p in bodies[body].ports]
+    if name not in port_names:
+        raise PortError(f"{type(recipe).__name__}: {unknown('port', name, port_names)}")
     return body, port
 
 
-def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
-    """The joint and the row of its free axis that a spring or damper acts on."""
+def _joint_axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
+    """The joint and the row of the free axis that a law on a joint acts on. Raises PortError or JointError if there is none."""
     kind = type(recipe).__name__
     if recipe.joint not in joints:
         raise PortError(f"{kind}: {unknown('joint', recipe.joint, joints)}")
@@ -270,55 +278,58 @@ def _axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection
 # --- in a plane, and at point masses ---------------------------------------------------------------------------------
 
 
-def _flat(recipe: Between, rows: tuple[Row, ...], first: End, second: End) -> tuple[Row, ...]:
-    """The rows that say anything in the plane xy."""
-    if np.any(np.asarray(_turned(recipe))[:2]):
-        raise JointError(f"{recipe.label} is turned by {_shown(_turned(recipe))}; in the plane xy only about z")
-    return tuple(row for row in rows if in_the_plane(row, first.triad, second.triad) is not None)
+def _planar_rows(recipe: Between, rows: tuple[Row, ...], first: End, second: End) -> tuple[Row, ...]:
+    """The rows that are not trivial in the plane xy. Raises JointError if the zero rotation is not about z."""
+    if np.any(np.asarray(vector := _zero_rotation(recipe))[:2]):
+        raise JointError(f"{recipe.label} is turned by {_vector_text(vector)}; in the plane xy only about z")
+    return tuple(row for row in rows if planar_row(row, first.triad, second.triad) is not None)
 
 
-def _turned(recipe: Between) -> Sequence[float]:
-    turned: Sequence[float] = getattr(recipe, "turned", (0.0, 0.0, 0.0))
-    return turned
+def _zero_rotation(recipe: Between) -> Sequence[float]:
+    """The rotation vector (rad) from the first frame to the second at joint coordinate zero; zero for force elements."""
+    vector: Sequence[float] = getattr(recipe, "turned", (0.0, 0.0, 0.0))
+    return vector
 
 
-def _require_in_plane(what: str, direction: np.ndarray, *, up: bool) -> None:
+def _require_in_plane(subject: str, direction: np.ndarray, *, up: bool) -> None:
     """Raises JointError unless a direction is normal to the plane xy (`up`) or lies in it."""
     if up and np.abs(direction[:2]).max() > 1e-12:
-        raise JointError(f"{what} {_shown(direction)}; in the plane xy it must be z")
+        raise JointError(f"{subject} {_vector_text(direction)}; in the plane xy it must be z")
     if not up and abs(direction[2]) > 1e-12:
-        raise JointError(f"{what} {_shown(direction)}, which leaves the plane xy; connect in space")
+        raise JointError(f"{subject} {_vector_text(direction)}, which leaves the plane xy; connect in space")
 
 
-def _shown(vector: Sequence[float] | np.ndarray) -> str:
+def _vector_text(vector: Sequence[float] | np.ndarray) -> str:
     return "(" + ", ".join(f"{float(x):g}" for x in vector) + ")"
 
 
 def _point_masses(first: End, second: End, bodies: Mapping[str, Body]) -> list[str]:
+    """The names of the bodies at these ends that have no orientation."""
     return [end.body for end in (first, second) if end.body and not bodies[end.body].rotates]
 
 
-def _of_points(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
-    """Whether a row needs no orientation but that of a ground or turning first body."""
+def _suits_point_mass(row: Row, first: End, bodies: Mapping[str, Body]) -> bool:
+    """Whether a row is defined without the orientation of a point mass: a length along directions of the ground or of a rotating
+    first body."""
     turns = not first.body or bodies[first.body].rotates
     of_first, of_second = (any(low <= a < low + 3 for a in row.vectors) for low in (FIRST, SECOND))
     return row.is_length and not of_second and (turns or not of_first)
 
 
-def _no_orientation(recipe: Between, mass: str, cure: str) -> str:
+def _orientation_message(recipe: Between, mass: str, cure: str) -> str:
     return f"{type(recipe).__name__} {recipe.label!r} needs an orientation, and {mass!r} is a point mass; {cure}"
 
 
-# --- what pushes -----------------------------------------------------------------------------------------------------
+# --- actuators -------------------------------------------------------------------------------------------------------
 
 
-def acting(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
-    """A force, torque or distributed load on one of these bodies."""
+def actuator_of(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
+    """The actuator of a force, torque or distributed load on one of these bodies."""
     ports: tuple[tuple[float, Port], ...]
     if isinstance(recipe, Load):
         if recipe.body not in bodies:
             raise PortError(f"Load: {unknown('body', recipe.body, bodies)}")
-        body, ports = recipe.body, _spread(recipe, bodies[recipe.body])
+        body, ports = recipe.body, _load_ports(recipe, bodies[recipe.body])
     else:
         body, port = port_of(recipe, recipe.stands_at[0], bodies)
         ports = ((1.0, bodies[body].port(port)),)
@@ -332,31 +343,32 @@ def acting(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Act
     return Actuator(recipe.label, recipe, body, "torque" if turns else "force", recipe.axes, recipe.direction(), ports)
 
 
-def _spread(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
-    """∫ f δx ds as a sum of w δx_w: w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w, for the parts of f that push and that pull.
+def _load_ports(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
+    """A distributed load as weighted ports: ∫ f δx ds = Σ w δx_w with w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w.
 
-    A load in axes of the sections is the sum over quadrature points: each has its own direction.
+    The positive and the negative part of f give one port each. A load in axes of the sections has a port at each quadrature point,
+    since its direction differs there.
     """
-    shape, places, follows = body.shape, body.shape.places(), load.axes == "body"
-    if body.coordinates == 0 or places.ndim != 1 or len(places) < 3 or places[0] != 0.0 or places[-1] != 1.0:
+    shape, stations, follows = body.shape, body.shape.places(), load.axes == "body"
+    if body.coordinates == 0 or stations.ndim != 1 or len(stations) < 3 or stations[0] != 0.0 or stations[-1] != 1.0:
         raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; use Force(…) at a port instead")
-    lengths = np.linalg.norm(np.diff(shape.points(places), axis=0), axis=1) / np.diff(places)
-    smooth = breaks(f"per_length of {load.label}", load.density, places) if callable(load.per_length) else places
+    lengths = np.linalg.norm(np.diff(shape.points(stations), axis=0), axis=1) / np.diff(stations)
+    smooth = breaks(f"per_length of {load.label}", load.density, stations) if callable(load.per_length) else stations
     s, w = gauss(smooth, FOLLOWING if follows else GAUSS_POINTS)
-    within = np.searchsorted(places, s) - 1
+    within = np.searchsorted(stations, s) - 1
     force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
     points, Phi = shape.points(s), shape.displacement(s)
     out = []
-    if follows:  # each point has a direction of its own
+    if follows:
         Psi = shape.rotation(s)
         for k in np.flatnonzero(force):
-            moved, turned = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))
-            out.append((float(force[k]), Port(points[k], moved, turned)))
+            Phi_k, Psi_k = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))
+            out.append((float(force[k]), Port(points[k], Phi_k, Psi_k)))
     for part in () if follows else (np.maximum(force, 0.0), np.minimum(force, 0.0)):
         if (total := float(part.sum())) != 0.0:
             mean = part / total
-            moved = np.array([Phi[i::3].T @ mean for i in range(3)])
-            out.append((total, Port(mean @ points, moved, np.zeros_like(moved))))
+            Phi_k = np.array([Phi[i::3].T @ mean for i in range(3)])
+            out.append((total, Port(mean @ points, Phi_k, np.zeros_like(Phi_k))))
     if not out:
         raise InputError(f"per_length of {load.label} is zero all along {load.body!r}; nothing would ever push")
     return tuple(out)

@@ -1,4 +1,4 @@
-"""The joints of a system at a state: gaps, the rows G, what drives them, and the free axes as ports."""
+"""Joints and force elements of a system at a state: gaps, G, B and B_λ, joint coordinates, energies and dissipation."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from phloat.system.system import System, fits
 
 @dataclass(frozen=True, eq=False)
 class VelocityColumns:
-    """In which columns the velocities of each body stand, and how many columns there are."""
+    """The columns of the velocities of each body, and the number of all columns."""
 
     columns: dict[str, np.ndarray]
     size: int
 
 
-def in_rows(system: System, rows: Layout) -> VelocityColumns:
-    """The columns of the velocities among named rows: those of the state e, or of a linear system."""
+def columns_in_rows(system: System, rows: Layout) -> VelocityColumns:
+    """The columns of the velocities in a layout that also has other rows: that of the state e, or of a linear system."""
     names = ("v_P", "omega", "eta_dot")
     columns = {b: rows.indices(f"{b}.{n}" for n in names if f"{b}.{n}" in rows) for b in system.bodies}
     return VelocityColumns(columns, rows.size)
 
 
-def in_velocities(system: System) -> VelocityColumns:
+def columns_in_velocities(system: System) -> VelocityColumns:
     """The columns of the velocities (v_P, ω, η̇) of all bodies, one after the other."""
-    columns, start = {}, 0
+    columns, offset = {}, 0
     for name, body in system.bodies.items():
-        columns[name] = start + np.arange(len(body.columns))
-        start += len(body.columns)
-    return VelocityColumns(columns, start)
+        columns[name] = offset + np.arange(len(body.columns))
+        offset += len(body.columns)
+    return VelocityColumns(columns, offset)
 
 
 def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, Matrix]:
@@ -54,7 +54,7 @@ def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[M
             rows = np.arange(stop - len(c.driven), stop)
             drives.append((rows, system.ports.indices([name]), _driving(c, second)))
     B_lam = assembled(drives, (system.multipliers.size, system.ports.size))
-    return scattered(blocks, places), B_lam
+    return scatter_rows(blocks, places), B_lam
 
 
 def port_columns(system: System, state: State, places: VelocityColumns, names: Sequence[str] | None = None) -> Matrix:
@@ -71,13 +71,13 @@ def port_columns(system: System, state: State, places: VelocityColumns, names: S
 
 
 def port_blocks(system: System, state: State, name: str) -> list[tuple[str, np.ndarray]]:
-    """What a port shows per velocity of each of its bodies: (body, components × velocities)."""
+    """The output of a port per velocity, for each of its bodies: (body, matrix components × velocities)."""
     if name in system.joints:
         c = system.joints[name]
         if not c.free:
             return []
-        both = zip((c.first, c.second), row_rates(c.free, *ends(c, state)), strict=True)
-        return [(end.body, rate) for end, rate in both if end.body]
+        ends_and_rates = zip((c.first, c.second), row_rates(c.free, *ends(c, state)), strict=True)
+        return [(end.body, rate) for end, rate in ends_and_rates if end.body]
     if name in system.actuators:
         a = system.actuators[name]
         body = system.bodies[a.body]
@@ -94,7 +94,7 @@ def section_twist(port: Port, eta: np.ndarray) -> np.ndarray:
 
 
 def gaps(system: System, state: State) -> dict[str, np.ndarray]:
-    """How far each joint is from closed: metres for points, radians (to first order) for directions.
+    """The gaps of all joints: metres for points, radians (to first order) for directions.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of str to (rows,) ndarray
-        By joint, one number for each of its closed rows; driven and locked axes, which are closed wherever they stand, have none.
+        By joint, one number for each closed row. Driven and locked axes have no gap: they are closed at any coordinate.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     return {name: row_gaps(c.closed, *ends(c, state)) for name, c in system.joints.items() if c.closed}
 
 
-def half_turned(c: Connection, first: PortState, second: PortState) -> bool:
-    """Whether directions that should agree point apart: products of directions vanish there too."""
+def is_half_turn(c: Connection, first: PortState, second: PortState) -> bool:
+    """Whether directions that a joint aligns are opposite, where the closed rows vanish as well."""
     closed = [term for row in c.closed if row.length_power == 0 for term in row.terms]
     if any(factor < 0.0 for factor, _, _ in closed):  # differences of products: the whole triads agree
         return float(np.trace(first.D.T @ second.D)) < 1.0
@@ -132,19 +132,19 @@ def half_turned(c: Connection, first: PortState, second: PortState) -> bool:
 
 
 def ball_joints(system: System) -> tuple[str, ...]:
-    """The joints whose three rotations have no angles: spherical ones in space."""
+    """The names of the joints with three free rotations and no angles: spherical joints in space."""
     rows = {name: c.free + c.locked + c.driven for name, c in system.joints.items()}
-    return tuple(name for name, some in rows.items() if sum(row.function == "spin" for row in some) == 3)
+    return tuple(name for name, spins in rows.items() if sum(row.function == "spin" for row in spins) == 3)
 
 
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
-    """The angles and slides of every joint that has some, by "joint.angle", "joint.slide" …"""
+    """The angles (rad) and slides (m) of all joints by name: "joint.angle", "joint.slide" …"""
     state = fits(system, state)
     return {name: value for joint in system.joints for name, value in coordinates_of(system, state, joint).items()}
 
 
 def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]:
-    """The angles and slides of one joint."""
+    """The angles (rad) and slides (m) of one joint by name."""
     c = system.joints[joint]
     first, second = ends(c, state)
     out = {}
@@ -155,7 +155,7 @@ def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]
 
 
 def unwrapped(c: Connection | Element, state: State, angle: float) -> float:
-    """The angle of a joint with its whole turns, where absolute angles count them: in a plane."""
+    """The angle of a joint plus full turns, which the absolute angles of plane motion count; in space the angle itself."""
     if f"{c.second.body}.theta" not in state.layout:
         return angle
     first, second = (
@@ -166,18 +166,18 @@ def unwrapped(c: Connection | Element, state: State, angle: float) -> float:
 
 
 def sense(c: Connection | Element) -> float:
-    """1 where a hinge in a plane turns about z, −1 where it turns about −z."""
+    """The sign of a hinge in a plane: 1 if its axis is z, −1 if it is −z."""
     return float(np.sign(c.first.triad[2, 2]))
 
 
 def ends(c: Connection, state: State) -> tuple[PortState, PortState]:
-    """Both sides of a joint at a state; a drive's ground frame moves, and stands where the driven port does."""
+    """The two ports of a joint at a state; the ground port of a Drive coincides with the driven port."""
     second = port_state(c.second, state)
     return ground_port(second.c, second.D) if c.joint.moves_ground else port_state(c.first, state), second
 
 
 def _driving(c: Connection, second: PortState) -> np.ndarray:
-    """B_λ of a driven joint: the rate of a free axis is its input; a drive moves its ground frame by (v, ω)."""
+    """B_λ of a driven joint. The input is the rate of each free axis; of a Drive the velocity (v, ω) of its ground frame."""
     if not c.joint.moves_ground:
         return np.eye(len(c.driven))
     frame = PortState(second.c, np.eye(3), np.zeros(3), _NONE, _NONE, np.zeros(0), second.D, np.arange(6))
@@ -190,13 +190,13 @@ def _driving(c: Connection, second: PortState) -> np.ndarray:
 _NONE = np.zeros((3, 0))
 
 
-def scattered(
+def scatter_rows(
     blocks: Iterable[tuple[Connection | Element, tuple[np.ndarray, np.ndarray]]], places: VelocityColumns
 ) -> Matrix:
-    """Rows of joints or elements, each with its columns for two bodies, as one sparse matrix."""
+    """One sparse matrix from the dense rates of rows of joints or elements per velocity of their two bodies."""
     parts, start = [], 0
-    for c, both in blocks:
-        rates = [np.atleast_2d(rate) for rate in both]
+    for c, rates_of_two in blocks:
+        rates = [np.atleast_2d(rate) for rate in rates_of_two]
         rows = start + np.arange(len(rates[0]))
         ends = zip((c.first, c.second), rates, strict=True)
         parts += [(rows, places.columns[end.body], rate) for end, rate in ends if end.body]
@@ -208,7 +208,7 @@ def scattered(
 
 
 def element_energies(system: System, state: State) -> dict[str, float]:
-    """The energy stored in every element, by name."""
+    """The energy (J) stored in every element, by name."""
     out = dict.fromkeys(system.elements, 0.0)
     for element, row, law, sides in _element_rows(system, state):
         out[element.name] += law.energy(coordinate(element, row, *sides, state))
@@ -224,13 +224,13 @@ def _element_rows(system: System, state: State) -> Iterator[tuple[Element, Row, 
 
 
 def coordinate(element: Element, row: Row, first: PortState, second: PortState, state: State) -> float:
-    """What a law of an element sees: the gap of its row, an angle with the turns that the state knows."""
+    """The argument of the law of an element: the gap of its row; an angle includes full turns."""
     gap = row.gap(first, second)
     return unwrapped(element, state, gap) if row.is_angle else gap
 
 
 def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
-    """∂U/∂(r_P, A row by row, η) of the springs, for every body that one of them holds: what they add to z."""
+    """∂U/∂(r_P, A row by row, η) of the energy U of all springs, by body: their part of z."""
     out: dict[str, np.ndarray] = {}
     for element, row, law, sides in _element_rows(system, state):
         if law.stores:
@@ -245,14 +245,14 @@ def potential_gradient(system: System, state: State) -> dict[str, np.ndarray]:
 def dissipation(
     system: System, state: State, places: VelocityColumns, velocities: np.ndarray, *, small: bool = False
 ) -> Matrix:
-    """Gᵀ c G of the dampers: what they add to R. `velocities` has the columns of `places`; tables count by their secant.
+    """Gᵀ c G of all dampers, their part of R. `velocities` has the columns of `places`; c is the secant of a nonlinear damper.
 
-    Where R is for `small` motion about these velocities, tables count by their slope.
+    For `small` motion about these velocities, c is the slope instead.
     """
     R = zero_matrix(places.size, places.size)
     for element, row, law, sides in _element_rows(system, state):
         if law.resists:
-            G = scattered([(element, row.rate(*sides))], places)
+            G = scatter_rows([(element, row.rate(*sides))], places)
             rate = float((G @ velocities)[0])
             R = R + (law.damping_at(rate) if small else law.resistance(rate)) * (G.T @ G)
     return csr(R)

@@ -1,10 +1,10 @@
 """Numbers of a system by name, and the same system with other numbers.
 
     parameters(system)                              {"rod.material.E": 2e11, "rod.length": 0.3, "slider.mass": 0.033, …}
-    with_parameters(system, {"rod.material.E": 1.9e11})     made again where that number matters, the rest is shared
+    with_parameters(system, {"rod.material.E": 1.9e11})     parts that depend on it are constructed again, others are shared
 
-Names are those of the arguments that recipes, joints and force elements were written with. What is made again goes the way it
-went: same elements, same reduction, same plane, same locks and drives.
+Names are those of the arguments of recipes, joints and force elements. Parts are constructed again by the same steps: elements,
+reduction, plane, locks and drives stay the same.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from phloat.bodies.variation import Maker, align_signs, fast_maker, same_ports, 
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.elements import OnJoint
 from phloat.joints.pairs import Weld
-from phloat.system.connection import Actuator, Connection, Part, nested_part, resolved
+from phloat.system.connection import Actuator, Connection, Part, nested_part, resolve_part
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
 Makers = Mapping[Body, Maker | None]
-Change = tuple[Any, str]  # a new recipe, and which numbers are new in it
+Change = tuple[Any, str]  # a new recipe, and the numbers that differ, as text for messages
 
 
 @dataclass(frozen=True, eq=False)
 class Owner:
-    """Something of a system that has numbers: a recipe of bodies, a joint, an element, an actuator, or gravity."""
+    """A part of a system with parameters: a recipe of bodies, a joint, an element, an actuator, or gravity."""
 
     kind: str
     name: str
     recipe: Any
-    members: tuple[str, ...]  # what was made from it, by name
+    members: tuple[str, ...]  # names of the bodies or parts that were constructed from it
 
     @property
     def value(self) -> Any:
-        """What holds its numbers: of a split beam, the beam."""
+        """The recipe with the numbers: of a split beam, the beam."""
         return self.recipe.beam if isinstance(self.recipe, Split) else self.recipe
 
-    def whole(self, value: Any) -> Any:
-        """The recipe with another value of its numbers."""
+    def with_value(self, value: Any) -> Any:
+        """The recipe with `value` in place of `self.value`."""
         return replace(self.recipe, beam=value) if isinstance(self.recipe, Split) else value
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a parameter stands: in which owner, and at which path inside."""
+    """A parameter: its owner, its path in the owner's value, and its number."""
 
     owner: Owner
     path: tuple[Any, ...]
@@ -61,29 +61,29 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class ParameterTable:
-    """All parameters of a system, and the functions, whose numbers nobody sees."""
+    """All parameters of a system by name, and the names of functions, whose numbers are not accessible."""
 
     places: Mapping[str, Place]
     functions: tuple[str, ...]
 
     def named(self, names: object) -> list[str]:
-        """The parameters that a name, a pattern with * and ?, or a tuple of them means."""
+        """The parameters of a name, a pattern with * and ?, or a tuple of these. Raises InputError if there is none."""
         if isinstance(names, tuple):
-            return [name for some in names for name in self.named(some)]
+            return [name for entry in names for name in self.named(entry)]
         if isinstance(names, str) and names in self.places:
             return [names]
         pattern = re.escape(str(names)).replace(r"\*", ".*").replace(r"\?", ".")
-        found = [name for name in self.places if re.fullmatch(pattern, name)] if isinstance(names, str) else []
-        if not found:
+        matches = [name for name in self.places if re.fullmatch(pattern, name)] if isinstance(names, str) else []
+        if not matches:
             inside = [f for f in self.functions if str(names).startswith(f)]
             hint = "; {} is a function, not a number: write it as a frozen dataclass with __call__, whose fields are parameters"
             raise InputError(unknown("parameter", names, self.places) + (hint.format(inside[0]) if inside else ""))
-        return found
+        return matches
 
-    def meant(self, wanted: Iterable[object]) -> dict[str, Any]:
-        """For every parameter that is named, by which name or pattern."""
+    def resolve(self, requested: Iterable[object]) -> dict[str, Any]:
+        """{parameter: the name or pattern that selects it}. Raises InputError if a parameter is selected twice."""
         out: dict[str, Any] = {}
-        for names in wanted:
+        for names in requested:
             for name in self.named(names):
                 if name in out:
                     raise InputError(
@@ -94,7 +94,7 @@ class ParameterTable:
 
 
 def parameters(system: System) -> dict[str, float]:
-    """Every number of a system by name: of bodies, then of joints, springs, forces, and gravity.
+    """All parameters of a system by name: of bodies, then of joints, springs, forces, and gravity.
 
     Parameters
     ----------
@@ -122,16 +122,16 @@ def parameters(system: System) -> dict[str, float]:
 def with_parameters(system: System, values: Mapping[Any, float]) -> System:
     """The same system with other numbers.
 
-    Elements, reduction, plane, locks and drives stay; modes are found again and keep their signs, so that a state of the old
-    system means the same in the new one. A basis that a body was reduced with stays as it is.
+    Elements, reduction, plane, locks and drives stay the same. Modes are computed again and keep their signs, so that a state of
+    the old system has the same meaning in the new one. A basis that a body was reduced with does not change.
 
     Parameters
     ----------
     system : System
-        The mechanism, which is left as it is.
+        The mechanism, which is not changed.
     values : mapping of str, or tuple of str, to float
-        {name: value} in SI units with names as in `parameters`, patterns ("*.material.E"), or tuples of names, which all get the
-        same value.
+        {name: value} in SI units with names as in `parameters`, patterns ("*.material.E"), or tuples of names that get the same
+        value.
 
     Returns
     -------
@@ -149,83 +149,83 @@ def with_parameters(system: System, values: Mapping[Any, float]) -> System:
     >>> round(float(two / one), 6)
     2.0
     """
-    there = parameter_table(system)
-    wanted = mapping("parameters", values, "{name: value}")
-    given = {name: number(name, wanted[names]) for name, names in there.meant(wanted).items()}
-    return with_given(system, there, given)
+    table = parameter_table(system)
+    requested = mapping("parameters", values, "{name: value}")
+    new_values = {name: number(name, requested[names]) for name, names in table.resolve(requested).items()}
+    return with_parameter_values(system, table, new_values)
 
 
 def number(name: str, value: object) -> float:
-    """The value of a parameter, or a sentence."""
+    """The value of a parameter as float. Raises InputError if it is not a finite number."""
     return float(finite(f"parameter {name!r}", value, ()))
 
 
-def fast_makers(system: System, there: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
-    """What makes the bodies that change with these parameters without assembling them again; None where that cannot be."""
+def fast_makers(system: System, table: ParameterTable, names: Iterable[str]) -> dict[Body, Maker | None]:
+    """For each body that changes with these parameters, the maker that constructs it without assembly; None where there is none."""
     changing: dict[Body, set[str]] = {}
     for name in names:
-        owner = there.places[name].owner
+        owner = table.places[name].owner
         for member in owner.members if owner.kind == "body" else ():
             changing.setdefault(system.bodies[member], set()).add(name.removeprefix(f"{owner.name}."))
-    return {body: fast_maker(body, some) for body, some in changing.items()}
+    return {body: fast_maker(body, changed) for body, changed in changing.items()}
 
 
-def _remade_body(old: Body, recipe: Any, known: dict[tuple[Any, ...], Any], maker: Maker | None) -> Body:
-    """The body from another recipe, made as the old one was; `known` keeps what several bodies share."""
+def _remake_body(old: Body, recipe: Any, shared: dict[tuple[Any, ...], Any], maker: Maker | None) -> Body:
+    """The body from another recipe by the construction steps of the old one; `shared` caches what several bodies share."""
     key = (id(old), id(recipe))
-    if key not in known:
+    if key not in shared:
         new = maker(recipe) if maker is not None else None
         if new is None:
             assert old.construction is not None
             unchecked = replace(recipe, mass=None) if "mass" in getattr(recipe, "not_numbers", ()) else recipe
-            new = align_signs(old.construction.repeat(unchecked, known), old)
-        known[key] = new
-    return known[key]
+            new = align_signs(old.construction.repeat(unchecked, shared), old)
+        shared[key] = new
+    return shared[key]
 
 
-def with_given(
-    system: System, there: ParameterTable, given: Mapping[str, float], makers: Makers = MappingProxyType({})
+def with_parameter_values(
+    system: System, table: ParameterTable, values: Mapping[str, float], makers: Makers = MappingProxyType({})
 ) -> System:
-    """The system with other numbers, by their full names in its table; `makers` are those of `fast_makers`."""
+    """The system with other numbers, by their full names in the table; `makers` are those of `fast_makers`."""
     by_owner: dict[Owner, list[str]] = {}
-    for name, value in given.items():
-        if value != there.places[name].value:
-            by_owner.setdefault(there.places[name].owner, []).append(name)
+    for name, value in values.items():
+        if value != table.places[name].value:
+            by_owner.setdefault(table.places[name].owner, []).append(name)
     fresh: dict[str, dict[str, Change]] = {}
-    made: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe make one recipe
+    recipes: dict[tuple[Any, ...], Any] = {}  # equal changes of one recipe share the new recipe
     for owner, names in by_owner.items():
-        changes = {there.places[name].path: given[name] for name in names}
-        said = ", ".join(f"{name} = {given[name]:g}" for name in names)
+        changes = {table.places[name].path: values[name] for name in names}
+        summary = ", ".join(f"{name} = {values[name]:g}" for name in names)
         key = (id(owner.recipe), *changes.items())
-        if key not in made:
-            with _said(said):
-                made[key] = owner.whole(with_numbers(owner.value, changes))
-        fresh.setdefault(owner.kind, {}).update(dict.fromkeys(owner.members, (made[key], said)))
-    return _put_together(system, fresh, makers) if fresh else system
+        if key not in recipes:
+            with _error_context(summary):
+                recipes[key] = owner.with_value(with_numbers(owner.value, changes))
+        fresh.setdefault(owner.kind, {}).update(dict.fromkeys(owner.members, (recipes[key], summary)))
+    return _remake_system(system, fresh, makers) if fresh else system
 
 
-def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], makers: Makers) -> System:
-    """The system with new recipes in place of some old ones; what does not depend on them is shared."""
-    none: Mapping[str, Change] = {}
+def _remake_system(system: System, fresh: Mapping[str, Mapping[str, Change]], makers: Makers) -> System:
+    """The system with new recipes {kind: {name: change}}; parts that do not depend on them are shared."""
+    unchanged: Mapping[str, Change] = {}
     bodies, joints = dict(system.bodies), dict(system.joints)
     elements, actuators = dict(system.elements), dict(system.actuators)
-    known: dict[tuple[Any, ...], Any] = {}
-    for name, (recipe, said) in fresh.get("body", none).items():
-        with _said(said):
+    shared: dict[tuple[Any, ...], Any] = {}
+    for name, (recipe, summary) in fresh.get("body", unchanged).items():
+        with _error_context(summary):
             old = system.bodies[name]
-            bodies[name] = _remade_body(old, recipe, known, makers.get(old))
+            bodies[name] = _remake_body(old, recipe, shared, makers.get(old))
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (("joint", joints), ("element", elements), ("actuator", actuators))
-    for kind, there in kinds:
-        for name, old in there.items():
-            recipe, said = fresh.get(kind, none).get(name, (old.recipe, ""))
-            moved = kind == "element" and "joint" in fresh
+    for kind, parts in kinds:
+        for name, old in parts.items():
+            recipe, summary = fresh.get(kind, unchanged).get(name, (old.recipe, ""))
+            affected = kind == "element" and "joint" in fresh
             if isinstance(old, Actuator):
-                moved = not same_ports(bodies[old.body], system.bodies[old.body])
-            if said or moved:
-                with _said(said):
-                    there[name] = _made_again(old, recipe, bodies, joints, system.plane)
+                affected = not same_ports(bodies[old.body], system.bodies[old.body])
+            if summary or affected:
+                with _error_context(summary):
+                    parts[name] = _remake_part(old, recipe, bodies, joints, system.plane)
     gravity = system.gravity.copy()
-    for recipe, _ in fresh.get("gravity", none).values():
+    for recipe, _ in fresh.get("gravity", unchanged).values():
         gravity[: len(recipe["gravity"])] = recipe["gravity"]
     out = replace(system, bodies=bodies, joints=joints, elements=elements, actuators=actuators, gravity=gravity)
     if "joint" not in fresh and all(same_size(bodies[name], body) for name, body in system.bodies.items()):
@@ -234,21 +234,21 @@ def _put_together(system: System, fresh: Mapping[str, Mapping[str, Change]], mak
 
 
 @contextmanager
-def _said(what: str) -> Iterator[None]:
-    """What a recipe says of a new number, with the name of the parameter before it."""
+def _error_context(changes: str) -> Iterator[None]:
+    """Puts the changed parameters before the message of an InputError or AccuracyError of the block."""
     try:
         yield
     except (InputError, AccuracyError) as error:
-        if not what:
+        if not changes:
             raise
-        raise type(error)(f"with {what}: {error}") from error
+        raise type(error)(f"with {changes}: {error}") from error
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
 def parameter_table(system: System) -> ParameterTable:
-    """Where every parameter of a system stands."""
+    """The table of all parameters of a system."""
     if not isinstance(system, System):
         raise InputError(
             f"{type(system).__name__} is no System; connect(…) makes one, and parameters are those of systems"
@@ -256,17 +256,17 @@ def parameter_table(system: System) -> ParameterTable:
     places: dict[str, Place] = {}
     functions: list[str] = []
     for owner in _owners(system):
-        found: Numbers = numbers(owner.value)
-        for name, value in found.values.items():
-            places[_name(owner, name, places)] = Place(owner, found.paths[name], value)
-        functions += [f"{owner.name}.{name}" for name in found.functions]
+        contents: Numbers = numbers(owner.value)
+        for name, value in contents.values.items():
+            places[_name(owner, name, places)] = Place(owner, contents.paths[name], value)
+        functions += [f"{owner.name}.{name}" for name in contents.functions]
     return ParameterTable(places, tuple(functions))
 
 
-def _name(owner: Owner, name: str, taken: Mapping[str, Place]) -> str:
-    """Its full name; a spring that is called as a body is takes its kind along."""
+def _name(owner: Owner, name: str, places: Mapping[str, Place]) -> str:
+    """The full name of a parameter; the kind of its owner comes first if the name is taken, as by a spring named like a body."""
     full = f"{owner.name}.{name}" if owner.name else name
-    return full if full not in taken else f"{owner.kind} {full}"
+    return full if full not in places else f"{owner.kind} {full}"
 
 
 def _owners(system: System) -> Iterator[Owner]:
@@ -274,9 +274,9 @@ def _owners(system: System) -> Iterator[Owner]:
     for name, body in system.bodies.items():
         pieces.setdefault(name.rpartition(".")[0] if body.pieces else name, []).append(name)
     for name, members in pieces.items():
-        made = system.bodies[members[0]].construction
-        if made is not None:
-            yield Owner("body", name, made.recipe, tuple(members))
+        construction = system.bodies[members[0]].construction
+        if construction is not None:
+            yield Owner("body", name, construction.recipe, tuple(members))
     split = [name for name, members in pieces.items() if len(members) > 1]
     welds = tuple(f"{name.rpartition('.')[2]}.weld " for name in split)
     for kind, parts in (("joint", system.joints), ("element", system.elements), ("actuator", system.actuators)):
@@ -287,18 +287,18 @@ def _owners(system: System) -> Iterator[Owner]:
     yield Owner("gravity", "", {"gravity": gravity}, ("gravity",))
 
 
-# --- parts made again from other recipes -----------------------------------------------------------------------------
+# --- parts from other recipes ----------------------------------------------------------------------------------------
 
 
 T = TypeVar("T")
 
 
-def _made_again(
+def _remake_part(
     old: Part, recipe: Any, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
 ) -> Part:
-    """The part from another recipe, or of bodies and joints made again; free axes are locked or driven as they were."""
+    """The part from this recipe and these bodies and joints; free axes are locked or driven as in the old part."""
     prefix = old.name.removesuffix(recipe.label).removesuffix(".")  # the systems that it is nested in
-    new = resolved(recipe, _inside(prefix, bodies), _inside(prefix, joints), plane)
+    new = resolve_part(recipe, _nested(prefix, bodies), _nested(prefix, joints), plane)
     if isinstance(recipe, OnJoint):  # its joint has its full name already
         return replace(new, name=old.name)
     if isinstance(old, Connection) and isinstance(new, Connection):
@@ -309,7 +309,7 @@ def _made_again(
     return nested_part(prefix, new)
 
 
-def _inside(prefix: str, things: Mapping[str, T]) -> dict[str, T]:
-    """What stands in a nested system, by the names it has there."""
+def _nested(prefix: str, parts: Mapping[str, T]) -> dict[str, T]:
+    """The parts of a nested system, by their names without the prefix."""
     start = f"{prefix}." if prefix else ""
-    return {name.removeprefix(start): thing for name, thing in things.items() if name.startswith(start)}
+    return {name.removeprefix(start): part for name, part in parts.items() if name.startswith(start)}

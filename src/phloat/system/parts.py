@@ -1,4 +1,4 @@
-"""What a system is connected from: recipes of its bodies with the way they went, joints, forces; and back."""
+"""The parts of a system: its bodies as recipes with construction steps, joints and forces. Systems from parts, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Part: TypeAlias = "Construction | Parts"
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Bodies as they were made (or parts of systems inside), what joins them and acts on them, and joints locked and driven."""
+    """Bodies as constructions (or parts of nested systems), the joints and forces between them, and locked and driven joints."""
 
     bodies: Mapping[str, Part]
     joints: tuple[Any, ...] = ()
@@ -33,34 +33,34 @@ class Parts:
     driven: tuple[str, ...] = ()
 
     def body(self, name: str) -> Any:
-        """The body, pieces of a beam, or system of that name."""
+        """The body, split beam or nested system of that name, constructed."""
         part = self.bodies[name]
         return replace(part, plane=self.plane).connected() if isinstance(part, Parts) else part.repeat(part.recipe)
 
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
-        """The system; `bodies` are those made already."""
-        made = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
-        if any(isinstance(body, Continuum) for body in made.values()) or any(isinstance(j, Tie) for j in self.joints):
-            for what in ("gravity", "plane", "locked", "driven"):
-                if getattr(self, what):
+        """The connected system; `bodies` are constructed bodies by name, if they exist. Raises InputError if parts do not fit."""
+        built = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
+        if any(isinstance(body, Continuum) for body in built.values()) or any(isinstance(j, Tie) for j in self.joints):
+            for option in ("gravity", "plane", "locked", "driven"):
+                if getattr(self, option):
                     raise InputError(
-                        f"{what} is not for bodies on meshes tied for small motions; leave it out, or give them a frame"
+                        f"{option} is not for bodies on meshes tied for small motions; leave it out, or give them a frame"
                     )
-            return tie(made, list(self.joints))
-        system = connect(made, list(self.joints), gravity=self.gravity, plane=self.plane)
+            return tie(built, list(self.joints))
+        system = connect(built, list(self.joints), gravity=self.gravity, plane=self.plane)
         return drive(lock(system, *self.locked), *self.driven)
 
 
 def parts(system: System) -> Parts:
-    """What this system can be connected from again, or a sentence where a body does not know how it was made."""
+    """The parts from which a system can be connected again. Raises InputError if a body has no record of its construction."""
     if not isinstance(system, System):
         raise InputError(
             f"{type(system).__name__} is no System; connect(…) makes one, and a linear system does not know what it was made of"
         )
-    whole = _inside(system, "")
+    nested = _nested_parts(system, "")
     closed = {name: c for name, c in system.joints.items() if not c.joint.moves_ground}
     return replace(
-        whole,
+        nested,
         gravity=tuple(map(float, system.gravity)) if np.any(system.gravity) else None,
         plane=system.plane,
         locked=tuple(name for name, c in closed.items() if c.locked),
@@ -68,8 +68,8 @@ def parts(system: System) -> Parts:
     )
 
 
-def _inside(system: System, prefix: str) -> Parts:
-    """The parts whose names begin so, without that beginning."""
+def _nested_parts(system: System, prefix: str) -> Parts:
+    """The parts of the nested system whose names begin with `prefix`, by names without it."""
     bodies: dict[str, Part] = {}
     for name, body in system.bodies.items():
         if not name.startswith(prefix):
@@ -78,7 +78,7 @@ def _inside(system: System, prefix: str) -> Parts:
         if first in bodies:
             continue
         if rest and not (body.pieces and "." not in rest):
-            bodies[first] = _inside(system, f"{prefix}{first}.")
+            bodies[first] = _nested_parts(system, f"{prefix}{first}.")
         elif body.construction is None or (body.pieces and not rest):
             raise InputError(
                 f"body {name!r} does not know how it was made, so no file can say it; use a recipe of phloat"
@@ -87,7 +87,7 @@ def _inside(system: System, prefix: str) -> Parts:
             bodies[first] = body.construction
     welds = tuple(f"{name}.weld " for name, part in bodies.items() if isinstance(part, Construction))
     recipes = {
-        name: part.recipe for some in (system.joints, system.elements, system.actuators) for name, part in some.items()
+        name: part.recipe for kind in (system.joints, system.elements, system.actuators) for name, part in kind.items()
     }
     joints = [
         recipe

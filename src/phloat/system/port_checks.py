@@ -1,4 +1,4 @@
-"""Whether the points that joints and forces take hold of carry what these put on them."""
+"""Checks that ports which are points of plates, sheets and solids can carry the forces and moments of joints and actuators."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row, row_rates
 from phloat.system.connection import Actuator, Connection, Element, End, Part
 
-GROWTH = 0.02  # of the compliance of a port: what halving the cells may change without a warning
+GROWTH = 0.02  # of the compliance of a port: growth by halving the cells from which on a warning is given
 NONE = 1e-9  # of unit directions
 AXES = np.array(["x", "y", "z"])
 
 
 def check_ports(part: Part, bodies: Mapping[str, Body], rows: Sequence[Row] | None = None) -> None:
-    """Raises where a joint, element or force puts a moment on a point that does not carry it, warns where compliance grows with
-    the mesh. Of joints the rows they close unless `rows` are given; directions in inertial axes are those of a body not turned."""
+    """Raises JointError if a joint, element or force puts a moment on a point that does not carry it, and warns if the compliance
+    grows as the mesh is refined. `rows` are by default those that a joint closes; bodies are taken parallel to inertial axes."""
     if isinstance(part, Actuator):
         if part.recipe.kind != "load":
             span = part.direction[None] if part.kind == "torque" or part.axes == "body" else np.eye(3)
-            both = [span, np.zeros_like(span)]
-            wrench = np.hstack(both if part.kind == "force" else both[::-1])
+            blocks = [span, np.zeros_like(span)]
+            wrench = np.hstack(blocks if part.kind == "force" else blocks[::-1])
             check_port(part.name, part.recipe.stands_at[0], bodies[part.body], wrench)
         return
     ends, rows = (part.first, part.second), part.rows if rows is None else rows
@@ -44,76 +44,76 @@ def check_ports(part: Part, bodies: Mapping[str, Body], rows: Sequence[Row] | No
                 check_port(part.name, f"{end.body}.{end.port}", bodies[end.body], wrench)
 
 
-def check_port(who: str, where: str, body: Body | Continuum, wrench: np.ndarray) -> None:
-    """`wrench` (any × 6) are forces and moments, body axes, that something puts on the port "body.port"."""
-    name = where.rpartition(".")[2]
+def check_port(label: str, port: str, body: Body | Continuum, wrench: np.ndarray) -> None:
+    """The check of one port "body.port"; `wrench` (any × 6) are forces and moments on it, in body axes."""
+    name = port.rpartition(".")[2]
     point = point_port(body, name)
     if point is None:
         return
     moments = _span(wrench[:, 3:])
-    bad = AXES[np.abs(moments @ point.not_carried @ point.not_carried.T).max(axis=0, initial=0.0) > NONE]
-    if len(bad):
+    axes = AXES[np.abs(moments @ point.not_carried @ point.not_carried.T).max(axis=0, initial=0.0) > NONE]
+    if len(axes):
         times = 8 if point.kind == "solid" else 4
         raise JointError(
-            f"{who!r} puts a moment about {' and '.join(bad)} on {where!r}, a point of a {point.kind}, which does not carry it: "
-            f"its rotation grows {times}-fold with every halving of the cells; {_cure(name, point)}"
+            f"{label!r} puts a moment about {' and '.join(axes)} on {port!r}, a point of a {point.kind}, which does not carry "
+            f"it: its rotation grows {times}-fold with every halving of the cells; {_cure(name, point)}"
         )
-    _warn_of_growth(who, where, name, point, body, (_span(wrench[:, :3]), moments))
+    _warn_of_growth(label, port, name, point, body, (_span(wrench[:, :3]), moments))
 
 
 def _warn_of_growth(
-    who: str, where: str, name: str, point: PointPort, body: Body | Continuum, spans: tuple[np.ndarray, np.ndarray]
+    label: str, port: str, name: str, point: PointPort, body: Body | Continuum, spans: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    felt = compliance(body, name)
-    if felt is None:
+    matrix = compliance(body, name)
+    if matrix is None:
         return
-    for what, span, growth, own in (
-        ("displacement", spans[0], point.force, felt[:3, :3]),
-        ("rotation", spans[1], point.moment, felt[3:, 3:]),
+    for quantity, span, growth, block in (
+        ("displacement", spans[0], point.force, matrix[:3, :3]),
+        ("rotation", spans[1], point.moment, matrix[3:, 3:]),
     ):
-        gained, there = (np.linalg.norm(span @ part @ span.T, 2) if len(span) else 0.0 for part in (growth, own))
-        if gained > GROWTH * there:
-            share = f"about {gained / there:.1%}" if there > 0.0 else "without bound"
+        increase, present = (np.linalg.norm(span @ term @ span.T, 2) if len(span) else 0.0 for term in (growth, block))
+        if increase > GROWTH * present:
+            share = f"about {increase / present:.1%}" if present > 0.0 else "without bound"
             warnings.warn(
-                f"{who!r} loads {where!r}, a point of a {point.kind}: its {what} grows by {share} with every halving of the cells; "
-                f"{_cure(name, point)}",
+                f"{label!r} loads {port!r}, a point of a {point.kind}: its {quantity} grows by {share} with every halving of "
+                f"the cells; {_cure(name, point)}",
                 PointPortWarning,
                 stacklevel=4,
             )
 
 
 def _cure(name: str, point: PointPort) -> str:
-    at = ", ".join(f"{x:g}" for x in point.x)
-    return f"give the port the size of what is fixed there: ports={{{name!r}: Patch(at=({at}), radius=…)}}"
+    position = ", ".join(f"{x:g}" for x in point.x)
+    return f"give the port the size of what is fixed there: ports={{{name!r}: Patch(at=({position}), radius=…)}}"
 
 
 def _wrenches(ends: tuple[End, End], rows: Sequence[Row], part: Connection | Element) -> tuple[np.ndarray, np.ndarray]:
-    """What unit multipliers of the rows put on the two ports, (f, m) in body axes, the joint closed but for what it slides by."""
+    """The wrenches (f, m), body axes, of unit multipliers of the rows on the two ports; the joint is closed with slides at 1 m."""
     slides = [row.slide_axis for row in part.coordinates if row.slide_axis is not None]
     slid = np.eye(3)[slides].sum(axis=0)
-    first, second = _held(ends[0], np.zeros(3)), _held(ends[1], slid)
-    along = tuple(row for row in rows if row.function != "length")  # the direction of a distance may be any
-    forces = np.eye(3 * (len(along) < len(rows)), 6)
-    on_first, on_second = (np.vstack([forces, some]) for some in row_rates(along, first, second))
+    first, second = _aligned_port(ends[0], np.zeros(3)), _aligned_port(ends[1], slid)
+    directed = tuple(row for row in rows if row.function != "length")  # the direction of a distance may be any
+    forces = np.eye(3 * (len(directed) < len(rows)), 6)
+    on_first, on_second = (np.vstack([forces, wrenches]) for wrenches in row_rates(directed, first, second))
     return on_first, on_second
 
 
-def _held(end: End, c: np.ndarray) -> PortState:
-    """A port whose joint triad is that of the space, with its own translation and rotation in body axes as velocities."""
+def _aligned_port(end: End, c: np.ndarray) -> PortState:
+    """A port at c whose joint triad is parallel to inertial axes, with its translation and rotation in body axes as velocities."""
     Phi, Psi = np.eye(3, 6), np.eye(3, 6, k=3)
     return PortState(c, end.triad.T, np.zeros(3), Phi, Psi, np.zeros(6), end.triad, 6 + np.arange(6))
 
 
 def _span(rows: np.ndarray) -> np.ndarray:
-    """Orthonormal rows of the same span."""
+    """Orthonormal rows with the same span."""
     return la.orth(rows.T, rcond=NONE).T if len(rows) else np.zeros((0, 3))
 
 
-# --- what a point carries ---------------------------------------------------------------------------------------------
+# --- compliance of points ---------------------------------------------------------------------------------------------
 #
-# Forces and moments that a point of a plate, a sheet or a solid can carry, and how its compliance grows with the mesh.
+# Forces and moments that a point of a plate, a sheet or a solid can carry, and how its compliance grows as the mesh is refined.
 #
-# A concentrated force or moment moves its own point by an amount that may grow without bound as the cells are halved:
+# The displacement of a point under a concentrated force or moment may grow without bound as the cells are halved:
 #
 # | per halving | Kirchhoff plate | Mindlin plate | sheet | solid |
 # |---|---|---|---|---|
@@ -135,9 +135,9 @@ SOLID = 2.0  # growth of the compliance of a point of a solid, of 1 / (E size of
 
 @dataclass(frozen=True, eq=False)
 class PointPort:
-    """The compliance of a point: `force` and `moment` (3 × 3, body axes) are what its compliances gain when cells are halved.
+    """The compliance of a point: `force` and `moment` (3 × 3, body axes) are its increments per halving of the cells.
 
-    `not_carried` (3 × axes) are the axes of moments under which its rotation grows by a power of the mesh.
+    `not_carried` (3 × axes) are axes of moments under which the rotation grows like a power of the number of cells.
     """
 
     kind: str
@@ -148,7 +148,7 @@ class PointPort:
 
 
 def point_port(body: Body | Continuum, name: str) -> PointPort | None:
-    """The port of a body on a mesh if it is a point; None for all other ports."""
+    """The point port of this name of a body on a mesh; None for other ports."""
     recipe = body.recipe
     if not isinstance(recipe, (Plate, Sheet, Solid)) or name not in recipe.ports:
         return None
@@ -183,10 +183,10 @@ def compliance(body: Body | Continuum, name: str) -> np.ndarray | None:
 def _on_edge(mesh: Mesh, x: np.ndarray) -> bool:
     """Whether a point lies on the boundary of a plane mesh."""
     a, b = mesh.points[mesh.facets[:, 0], :2], mesh.points[mesh.facets[:, 1], :2]
-    way = b - a
-    length = np.linalg.norm(way, axis=1)
-    t = np.clip(np.einsum("fi,fi->f", x[:2] - a, way) / length**2, 0.0, 1.0)
-    return bool((np.linalg.norm(x[:2] - a - t[:, None] * way, axis=1) < ON_EDGE * length).any())
+    edge = b - a
+    length = np.linalg.norm(edge, axis=1)
+    t = np.clip(np.einsum("fi,fi->f", x[:2] - a, edge) / length**2, 0.0, 1.0)
+    return bool((np.linalg.norm(x[:2] - a - t[:, None] * edge, axis=1) < ON_EDGE * length).any())
 
 
 def _directions() -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Where a system is and how it moves: values that stand under the names of its bodies.
+"""The state of a system: positions and velocities of its bodies by name.
 
-Pieces of split beams, "beam.1", "beam.2" …, are addressed as one "beam".
+The pieces of a split beam, "beam.1", "beam.2" …, are also addressed as one "beam".
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from phloat.system.stresses import COMPONENTS, StressField, inside, on_section, 
 
 
 def pieces_of(bodies: Mapping[str, Body], name: str) -> tuple[str, ...]:
-    """The names of the pieces of a beam, in order; none where it is no split beam."""
+    """The names of the pieces of a split beam, in order; empty if `name` is not a split beam."""
     first = bodies.get(f"{name}.1")
     names = tuple(f"{name}.{k + 1}" for k in range(first.pieces)) if first else ()
     return names if all(piece in bodies for piece in names) else ()
 
 
-def located(bodies: Mapping[str, Body], name: str, s: float) -> tuple[str, float]:
-    """The body and the place along it that are the place s of a split beam; of any other body, that body and s."""
+def locate_place(bodies: Mapping[str, Body], name: str, s: float) -> tuple[str, float]:
+    """The piece of a split beam at the fraction s of its length, and the fraction of that piece; (name, s) for other bodies."""
     pieces = () if name in bodies else pieces_of(bodies, name)
     if not pieces:
         return name, s
-    along = fraction("place", s) * len(pieces)
-    k = min(int(along), len(pieces) - 1)
-    return pieces[k], along - k
+    scaled = fraction("place", s) * len(pieces)
+    k = min(int(scaled), len(pieces) - 1)
+    return pieces[k], scaled - k
 
 
-def other_names(bodies: Mapping[str, Body]) -> dict[str, str]:
-    """What the ports of split beams are called as well: "beam.P" is "beam.1.P", "beam.C" is the end of the last piece."""
+def port_aliases(bodies: Mapping[str, Body]) -> dict[str, str]:
+    """Other names of the ports of split beams: "beam.P" is "beam.1.P", "beam.C" is the end of the last piece."""
     out: dict[str, str] = {}
     for beam in dict.fromkeys(name.rpartition(".")[0] for name, body in bodies.items() if body.pieces):
         pieces = pieces_of(bodies, beam)
@@ -59,7 +59,10 @@ T = TypeVar("T")
 
 
 class Pose(NamedTuple):
-    """A body in three dimensions, whatever of it exists: r_P and A in inertial axes, v_P and ω in body axes."""
+    """Position and velocity of a body in three dimensions; r_P and A in inertial axes, v_P and ω in body axes.
+
+    Components that a plane motion does not have are zero.
+    """
 
     r_P: np.ndarray
     A: np.ndarray
@@ -85,7 +88,7 @@ def state_layout(bodies: Mapping[str, Body]) -> Layout:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The vector e of (12) by name: `state["rod.theta"]`, `state["rod.eta"]`…; bodies only, no multipliers.
+    """The vector e of (12) by name: `state["rod.theta"]`, `state["rod.eta"]` …; without multipliers.
 
     A state fits every system of the same bodies. `rod.u_f` and `rod.v_f` are the deformation and its rate at the places
     by which the body is drawn.
@@ -104,71 +107,71 @@ class State:
         return self.layout.of(self.e, name).copy()
 
     def with_values(self, values: Mapping[str, object]) -> State:
-        """A copy with some quantities changed. Stress follows deformation unless it is given: σ = C⁻¹ε(η)."""
+        """A copy with some quantities changed. Where η is given without σ, the stress follows: σ = C⁻¹ε(η)."""
         e = self.e.copy()
         for name, value in values.items():
-            e[self.layout[name]] = checked(self.layout, name, value)
+            e[self.layout[name]] = check_quantity(self.layout, name, value)
         for name, body in self.bodies.items():
             if f"{name}.eta" in values and f"{name}.sigma" not in values and body.stresses:
                 e[self.layout[f"{name}.sigma"]] = body.elastic.stress(e[self.layout[f"{name}.eta"]])
         return replace(self, e=e)
 
     def pose(self, body: str) -> Pose:
-        """A body of the state in three dimensions."""
+        """Position and velocity of a body in three dimensions."""
         active = self._body(body).active
         r, v, omega, A = np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3)
         linear, turning = [i for i in active if i < 3], [i - 3 for i in active if i >= 3]
         r[linear], v[linear] = self._or_zero(body, "r_P"), self._or_zero(body, "v_P")
         if turning:
             omega[turning] = self._or_zero(body, "omega")
-            whole = self._or_zero(body, "A_IB" if len(turning) == 3 else "theta")
-            A = whole.reshape(3, 3).copy() if len(turning) == 3 else rot(float(whole[0]))
+            attitude = self._or_zero(body, "A_IB" if len(turning) == 3 else "theta")
+            A = attitude.reshape(3, 3).copy() if len(turning) == 3 else rot(float(attitude[0]))
         rest = [self._or_zero(body, name) for name in ("eta", "eta_dot", "sigma")]
         return Pose(r, A, rest[0], v, omega, rest[1], rest[2])
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """Where the place s of a body, or its material point `at` (undeformed, body axes), is, in inertial axes."""
+        """Position in inertial axes (m) at the fraction s of a beam, or of a material point `at` (undeformed, body axes)."""
         if at is None:
-            body, s = located(self.bodies, body, float(_place(s)[0]))
+            body, s = locate_place(self.bodies, body, float(_fraction_array(s)[0]))
         x, rows = self._point(body, s, at)
         pose = self.pose(body)
         return (pose.r_P + pose.A @ (x + rows @ pose.eta))[: sum(i < 3 for i in self.bodies[body].active)]
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """The deformation of a body at the place s, or of its material point `at`, in its own axes."""
+        """Displacement by deformation, in body axes (m), at the fraction s of the length or at a material point `at`."""
         u = self._point(body, s, at)[1] @ self._or_zero(body, "eta")
         return u[: sum(i < 3 for i in self.bodies[body].active)]
 
     def _point(self, body: str, s: float | None, at: object) -> tuple[np.ndarray, Matrix]:
-        """The place s of a body, or its material point, where it is not deformed, and its displacement per coordinate."""
+        """The undeformed point (3,) at s or `at`, in body axes, and its displacement per coordinate η (3, n)."""
         shape = self._body(body).shape
         if at is None:
-            return shape.points(_place(s))[0], shape.displacement(_place(s))
+            return shape.points(_fraction_array(s))[0], shape.displacement(_fraction_array(s))
         x = point(at)
         return x[0], shape.material(x)
 
     def stress(
         self, body: str, s: float = 0.0, *, y: float | None = None, z: float | None = None, at: object = None
     ) -> dict[str, float]:
-        """The stress resultants of a body at the place s, by name (N, M_z … of a beam).
+        """The stress resultants of a body at the fraction s of its length, by name (N, M_z … of a beam).
 
-        With y or z, the distances from the axis of a beam, or at a material point `at` of any body: the stress itself, by
-        component, as `Result.stress` has it.
+        With y or z (distances from the axis of a beam), or with a material point `at` of any body: the stress (Pa) by component,
+        as in `Result.stress`.
         """
-        body, s = located(self.bodies, body, s)
+        body, s = locate_place(self.bodies, body, s)
         part, sigma = self._body(body), self._or_zero(body, "sigma")
         if at is None and y is None and z is None:
-            return {name: float((row @ sigma)[0]) for name, row in part.shape.stress(_place(s)).items()}
-        x = inside(part, point(at)) if at is not None else on_section(part, _place(s), y, z)
+            return {name: float((row @ sigma)[0]) for name, row in part.shape.stress(_fraction_array(s)).items()}
+        x = inside(part, point(at)) if at is not None else on_section(part, _fraction_array(s), y, z)
         return dict(zip(COMPONENTS, map(float, stress_at(part, sigma[None], x)[0, 0]), strict=True))
 
     def von_mises(self, body: str) -> tuple[float, np.ndarray]:
-        """The largest von Mises stress of a body and its material point; of a split beam of the piece where it is largest."""
+        """The largest von Mises stress (Pa) of a body or split beam, and its material point in axes of the body or piece."""
         pieces = (body,) if body in self.bodies else pieces_of(self.bodies, body) or (body,)
-        return max((self.stress_field(piece).largest for piece in pieces), key=lambda found: found[0])
+        return max((self.stress_field(piece).largest for piece in pieces), key=lambda largest: largest[0])
 
     def stress_field(self, body: str, points: object = None) -> StressField:
-        """The stress of the whole body, or at given material points (points, 3)."""
+        """The stress at all stress points of a body, or at these material points (points, 3)."""
         return stress_field(self._body(body), self._or_zero(body, "sigma"), points)
 
     def _body(self, name: str) -> Body:
@@ -183,24 +186,24 @@ class State:
 
     def _or_zero(self, body: str, quantity: str) -> np.ndarray:
         name = f"{body}.{quantity}"
-        where = self.layout.slices.get(self.layout.also.get(name, name))
-        return np.zeros(0) if where is None else self.e[where]
+        block = self.layout.slices.get(self.layout.also.get(name, name))
+        return np.zeros(0) if block is None else self.e[block]
 
     def __repr__(self) -> str:
         return f"State({', '.join(self.bodies)}; {len(self.e)} numbers)"
 
     def _repr_html_(self) -> str:
-        rows = ((name, _few(self.layout.of(self.e, name))) for name in self.layout)
+        rows = ((name, _values_text(self.layout.of(self.e, name))) for name in self.layout)
         return grid(repr(self), ("quantity", "value"), rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Still(State):
-    """A state whose numbers nobody changes: what is computed from it may be kept with it."""
+class ConstantState(State):
+    """A state whose numbers do not change, so that values computed from it are cached with it."""
 
     @cached_property
     def known(self) -> dict[Hashable, Any]:
-        """What was computed, by keys of those who asked for it."""
+        """The values cached by `computed_once`."""
         return {}
 
     def pose(self, body: str) -> Pose:
@@ -208,37 +211,37 @@ class Still(State):
 
 
 def computed_once(state: State, key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` returns; of a `Still`, what it returned when this key was asked for first."""
-    if not isinstance(state, Still):
+    """make(); for a `ConstantState`, make() is called once for each key and its value is cached."""
+    if not isinstance(state, ConstantState):
         return make()
     if key not in state.known:
         state.known[key] = make()
-    found: T = state.known[key]
-    return found
+    value: T = state.known[key]
+    return value
 
 
-def _few(values: np.ndarray) -> str:
-    """A few numbers as they are, of many how large they are."""
+def _values_text(values: np.ndarray) -> str:
+    """Up to nine numbers as text; of more, their count and largest magnitude."""
     if values.size <= 9:
         return str((np.round(values, 9) + 0.0).tolist())
     return f"{values.size} numbers, at most {np.abs(values).max():.4g}"
 
 
-def _place(s: float | None) -> np.ndarray:
+def _fraction_array(s: float | None) -> np.ndarray:
     if s is None:
         raise InputError("the place s is missing: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])
 
 
-def checked(layout: Layout, name: str, value: object) -> np.ndarray:
-    """A value for a quantity, flat: of its shape, finite, and a rotation where it is one."""
+def check_quantity(layout: Layout, name: str, value: object) -> np.ndarray:
+    """The value of a quantity as a flat array. Raises InputError if it has another shape, is not finite, or is not a rotation."""
     array = finite(name, value, layout.shape(name))
     if name.endswith(".A_IB") and (defect := orthonormality_defect(array)) > 1e-9:
         raise InputError(f"{name} is not a rotation: AᵀA misses the identity by {defect:.1e}")
     return array.ravel()
 
 
-def resting(bodies: Mapping[str, Body]) -> State:
+def rest_state(bodies: Mapping[str, Body]) -> State:
     """All bodies at the origin, undeformed and at rest."""
     layout = state_layout(bodies)
     e = np.zeros(layout.size)

@@ -1,4 +1,4 @@
-"""Stress of a body anywhere, from the stress states themselves: at points, von Mises' stress, and where it is largest."""
+"""Stress of bodies from their stress states σ: at points, von Mises stress, and the largest value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError, finite
 
 COMPONENTS = ("xx", "yy", "zz", "yz", "xz", "xy")
-PLACES = np.linspace(0.0, 1.0, 5)  # along a beam, where the kind of its section is looked at
+PLACES = np.linspace(0.0, 1.0, 5)  # fractions of the length of a beam at which the type of its section is checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +30,12 @@ class StressField:
 
     @cached_property
     def von_mises(self) -> np.ndarray:
-        """At every point, (points,)."""
+        """The von Mises stress at every point, (points,)."""
         return von_mises(self.sigma)
 
     @property
     def largest(self) -> tuple[float, np.ndarray]:
-        """The largest von Mises stress and its point."""
+        """The largest von Mises stress (Pa) and its point (3,)."""
         k = int(self.von_mises.argmax())
         return float(self.von_mises[k]), self.points[k]
 
@@ -53,7 +53,7 @@ def von_mises(sigma: np.ndarray) -> np.ndarray:
 
 
 def stress_field(body: Body, sigma: np.ndarray, points: object = None) -> StressField:
-    """The stress for given states σ, at given material points or where the body keeps its stresses."""
+    """The stress for stress states σ at these material points, by default at the stress points of the body."""
     if not body.stresses:
         raise InputError("a rigid body has no stress; make it elastic")
     x = stress_points(body) if points is None else inside(body, _points(points))
@@ -61,7 +61,7 @@ def stress_field(body: Body, sigma: np.ndarray, points: object = None) -> Stress
 
 
 def stress_points(body: Body) -> np.ndarray:
-    """Where the largest stress of a body is looked for; of a beam over sections whose shape is known."""
+    """The material points at which the largest stress is searched. Raises InputError for a beam with a section of unknown shape."""
     if isinstance(body.recipe, Beam) and not all(
         isinstance(s, Shaped) for s in body.recipe.sections(body.recipe.length * PLACES)
     ):
@@ -73,8 +73,7 @@ def stress_points(body: Body) -> np.ndarray:
 
 
 def stress_at(body: Body, sigma: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Stress for states σ (times, stresses) at material points: (times, points, 6). Shear of a beam whose section has no known
-    shape is not known: NaN."""
+    """Stress for states σ (times, stresses) at material points: (times, points, 6). Shear is NaN in sections of unknown shape."""
     rows = body.shape.cauchy(x)
     out = (rows @ sigma.T).T.reshape(len(sigma), len(x), 6)
     if isinstance(body.recipe, Beam):
@@ -84,7 +83,7 @@ def stress_at(body: Body, sigma: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def inside(body: Body, x: np.ndarray) -> np.ndarray:
-    """The points, or a sentence where one lies outside the section of a beam."""
+    """Returns the points. Raises InputError if one lies outside the section of a beam."""
     if isinstance(body.recipe, Beam):
         for (_, y, z), section in zip(x, body.recipe.sections(x[:, 0]), strict=True):
             if ends := section.outside(y, z):
@@ -93,13 +92,13 @@ def inside(body: Body, x: np.ndarray) -> np.ndarray:
 
 
 def on_section(body: Body, place: np.ndarray, y: float | None, z: float | None) -> np.ndarray:
-    """The material point (y, z) of the section at a place along a beam."""
+    """The material point (1, 3) at (y, z) of the section at a fraction of the length of a beam."""
     return inside(body, body.shape.points(place) + np.array([[0.0, y or 0.0, z or 0.0]]))
 
 
-def point(at: object) -> np.ndarray:
-    """One material point as a row of points."""
-    return finite("at", at, (3,))[None, :]
+def point(position: object) -> np.ndarray:
+    """One material point as an array (1, 3)."""
+    return finite("at", position, (3,))[None, :]
 
 
 def _points(points: object) -> np.ndarray:

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.tables import facts, grid, listed
+from phloat.algebra.tables import facts, grid, name_list
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.connection import Actuator, Connection, Element, End
-from phloat.system.state import State, other_names, state_layout
+from phloat.system.state import State, port_aliases, state_layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,29 +31,29 @@ class System:
 
     @cached_property
     def layout(self) -> Layout:
-        """Names of the state e."""
+        """The named blocks of the state e."""
         return state_layout(self.bodies)
 
     @cached_property
     def ports(self) -> Layout:
-        """Open ports: every body port (wrench in, twist out), the free axes of joints, the drives, the forces and torques."""
+        """The open ports: all ports of bodies (wrench in, twist out), free axes of joints, drives, forces and torques."""
         shapes: dict[str, tuple[int, ...]] = {}
         for name, body in self.bodies.items():
             shapes |= {f"{name}.{port}": (len(body.active),) for port in body.ports}
         for name, joint in self.joints.items():
             if size := len(joint.free + joint.driven):
                 shapes[name] = (size,)
-        return Layout(shapes | dict.fromkeys(self.actuators, (1,)), "port", other_names(self.bodies))
+        return Layout(shapes | dict.fromkeys(self.actuators, (1,)), "port", port_aliases(self.bodies))
 
     @cached_property
     def multipliers(self) -> Layout:
-        """Names of λ: the rows of each joint."""
+        """The named blocks of λ: the rows of each joint."""
         sizes = {name: len(joint.rows) for name, joint in self.joints.items()}
         return Layout({name: (size,) for name, size in sizes.items() if size}, "joint")
 
     @cached_property
     def size(self) -> float:
-        """A length of the mechanism: the longest side of a body, or the largest distance on the ground; 1 where there is none."""
+        """A characteristic length (m): the longest side of a body or distance of joints on the ground; 1 if all are 0."""
         spans = [body.extent for body in self.bodies.values()]
         on_ground = [end.at for c in self.joints.values() for end in (c.first, c.second) if not end.body]
         spans += [float(np.linalg.norm(at - on_ground[0])) for at in on_ground]
@@ -61,7 +61,7 @@ class System:
 
     @cached_property
     def loose(self) -> LinearPHDAE:
-        """The bodies about rest, side by side, before any joint holds them; fields in body axes."""
+        """The linear system of all bodies at rest without any joint; its fields are in body axes."""
         return append_systems(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
 
     def joint(self, name: str) -> Connection:
@@ -70,21 +70,21 @@ class System:
         return self.joints[name]
 
     def __repr__(self) -> str:
-        where = f" in the plane {self.plane}" if self.plane else ""
-        also = [*self.elements, *self.actuators]
-        forces = f"; forces {', '.join(also)}" if also else ""
-        return f"System({', '.join(self.bodies)}; joints {', '.join(self.joints) or 'none'}{forces}{where})"
+        location = f" in the plane {self.plane}" if self.plane else ""
+        force_names = [*self.elements, *self.actuators]
+        forces = f"; forces {', '.join(force_names)}" if force_names else ""
+        return f"System({', '.join(self.bodies)}; joints {', '.join(self.joints) or 'none'}{forces}{location})"
 
     def _repr_html_(self) -> str:
-        said = {"in": f"the plane {self.plane}" if self.plane else "space", "gravity (m/s²)": self.gravity.tolist()}
+        rows = {"in": f"the plane {self.plane}" if self.plane else "space", "gravity (m/s²)": self.gravity.tolist()}
         moving = sum(len(b.active) + b.coordinates for b in self.bodies.values())
         free = f"{moving} velocities − {self.multipliers.size} rows closed = {moving - self.multipliers.size}"
-        said["free"] = f"{free} (more where joints repeat each other)"
-        return facts("System", said | {"open ports": listed(self.ports)}) + _tables(self)
+        rows["free"] = f"{free} (more where joints repeat each other)"
+        return facts("System", rows | {"open ports": name_list(self.ports)}) + _tables(self)
 
 
 def fits(system: System, state: object) -> State:
-    """The state with the bodies of this system: a state belongs to every system of the same bodies."""
+    """Returns the state with the bodies of this system. Raises InputError unless it is a finite state of the same bodies."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
     if not isinstance(state, State):
@@ -92,17 +92,17 @@ def fits(system: System, state: object) -> State:
     if tuple(state.bodies) != tuple(system.bodies):
         raise InputError(f"the state is of {', '.join(state.bodies)}, the system of {', '.join(system.bodies)}")
     if state.layout != system.layout:
-        mine, other = system.layout.shapes, state.layout.shapes
-        name = next(name for name in [*mine, *other] if mine.get(name) != other.get(name))
+        expected, actual = system.layout.shapes, state.layout.shapes
+        name = next(name for name in [*expected, *actual] if expected.get(name) != actual.get(name))
         raise InputError(
-            f"the state is of other bodies: {name} has shape {other.get(name, 'none')} there, {mine.get(name, 'none')} here; "
+            f"the state is of other bodies: {name} has shape {actual.get(name, 'none')} there, {expected.get(name, 'none')} here; "
             "make one with place(system, …)"
         )
     if state.e.shape != (state.layout.size,):
         raise InputError(f"the state has {state.e.size} numbers; its bodies need {state.layout.size}")
     if not np.isfinite(state.e).all():
-        where = state.layout.owner(int(np.argmin(np.isfinite(state.e))))
-        raise InputError(f"the state holds NaN or infinity at {where}")
+        quantity = state.layout.owner(int(np.argmin(np.isfinite(state.e))))
+        raise InputError(f"the state holds NaN or infinity at {quantity}")
     return replace(state, bodies=system.bodies)
 
 
@@ -112,10 +112,10 @@ def fits(system: System, state: object) -> State:
 def _tables(system: System) -> str:
     """Bodies; joints; springs, dampers and bushings, forces, torques and loads."""
     bodies = (
-        (name, type(b.recipe).__name__, f"{b.inertia.m:.5g}", b.coordinates, listed(b.ports))
+        (name, type(b.recipe).__name__, f"{b.inertia.m:.5g}", b.coordinates, name_list(b.ports))
         for name, b in system.bodies.items()
     )
-    joints = ((n, type(c.joint).__name__, ends_text(c), len(c.rows), _open(c)) for n, c in system.joints.items())
+    joints = ((n, type(c.joint).__name__, ends_text(c), len(c.rows), _open_ports(c)) for n, c in system.joints.items())
     forces = [(name, type(e.recipe).__name__, ends_text(e), "") for name, e in system.elements.items()]
     forces += [(n, type(a.recipe).__name__, a.body, f"{n}: effort") for n, a in system.actuators.items()]
     return (
@@ -126,7 +126,7 @@ def _tables(system: System) -> str:
 
 
 def ends_text(c: Connection | Element) -> str:
-    """The two ports of a joint or element."""
+    """The names of the two ports of a joint or element, for tables."""
     return f"{_end(c.first)} — {_end(c.second)}"
 
 
@@ -134,6 +134,6 @@ def _end(end: End) -> str:
     return f"{end.body}.{end.port}" if end.body else "ground"
 
 
-def _open(c: Connection) -> str:
-    into = [f"{row.label}: effort" for row in c.free]
-    return ", ".join(into + ([f"{len(c.driven)} rates"] if c.driven else []))
+def _open_ports(c: Connection) -> str:
+    inputs = [f"{row.label}: effort" for row in c.free]
+    return ", ".join(inputs + ([f"{len(c.driven)} rates"] if c.driven else []))

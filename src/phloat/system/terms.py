@@ -1,4 +1,4 @@
-"""The paper's matrices at any state, (12) for every body and (42) for the whole; energy, and the identities that connect them."""
+"""The matrices of the paper at a state, (12) for bodies and (42) for the system; energy, and identities between them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.joint_rows import (
+    columns_in_rows,
     dissipation,
     element_energies,
-    in_rows,
     joint_rows,
     port_columns,
     potential_gradient,
@@ -47,7 +47,7 @@ class Terms:
     multipliers: Layout
 
     def structure(self) -> dict[str, float]:
-        """How far the matrices are from a port-Hamiltonian system, relatively."""
+        """Relative defects of the port-Hamiltonian structure by their description; zero up to round-off."""
         return {
             "J is not skew-symmetric": skew_defect(self.J),
             "E is not symmetric": symmetry_defect(self.E),
@@ -60,7 +60,7 @@ class Terms:
 def terms(system: System, state: State) -> Terms:
     """E, J, R, G, B, B_λ and z of a system at a state: E ė = (J − R) z + Gᵀλ + B u,  0 = −G z + B_λ u.
 
-    For looking, testing and linearising; motion never assembles them.
+    They serve analysis, tests and linearisation; `simulate` does not assemble them.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def terms(system: System, state: State) -> Terms:
     Terms
         Sparse matrices `E`, `J`, `R` (n, n), `G` (multipliers, n), `B` (n, inputs), `B_lam` (multipliers, inputs) and the vector
         `z` (n,), where n is the length of a state; `layout`, `multipliers` and `ports` name their rows and columns.
-        `structure()` tells how far they are from a port-Hamiltonian system.
+        `structure()` returns the defects of the port-Hamiltonian structure.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def terms(system: System, state: State) -> Terms:
         *(_body_terms(body, state.pose(name), system.gravity, pull.get(name)) for name, body in system.bodies.items()),
         strict=True,
     )
-    places, z = in_rows(system, system.layout), np.concatenate(parts)
+    places, z = columns_in_rows(system, system.layout), np.concatenate(parts)
     G, B_lam = joint_rows(system, state, places)
     return Terms(
         E=diagonal(E),
@@ -111,17 +111,17 @@ def terms(system: System, state: State) -> Terms:
 def _body_terms(
     body: Body, pose: Pose, gravity: np.ndarray, pull: np.ndarray | None
 ) -> tuple[Matrix, Matrix, Matrix, np.ndarray]:
-    """E, J, R and z of one body by (12), gravity (Remark 1) and springs included: r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
+    """E, J, R and z of one body by (12) with gravity (Remark 1) and springs; rows r_P (3), R_v (9), η, v_P (3), ω (3), η̇, σ.
 
-    `pull` is what springs add to ∂H/∂(r_P, R_v, η).
+    `pull` is the part of ∂H/∂(r_P, R_v, η) due to springs.
     """
     I, n = body.inertia, body.coordinates
     v_P, omega, rates = pose.v_P, pose.omega, pose.rates
-    now = I.at(pose.eta)
+    moments = I.at(pose.eta)
     whirl = mass.whirl(I.W, rates)
-    p = now.M @ np.concatenate([v_P, omega, rates])  # (9)
-    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + now.c @ rates  # (13)
-    I_pf = mass.gyration(I.S, now.Y, whirl, v_P, omega)  # (14)
+    p = moments.M @ np.concatenate([v_P, omega, rates])  # (9)
+    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + moments.c @ rates  # (13)
+    I_pf = mass.gyration(I.S, moments.Y, whirl, v_P, omega)  # (14)
 
     strain = body.elastic.gradient(pose.eta)
     r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
@@ -140,24 +140,24 @@ def _body_terms(
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
         J[column, row] = -J[row, column].T
-    E = diagonal([sp.eye_array(12 + n), now.M, body.elastic.C])
+    E = diagonal([sp.eye_array(12 + n), moments.M, body.elastic.C])
     R = np.zeros_like(J)
     R[f, f] = body.elastic.damping(pose.eta)
 
     z = np.zeros(s.stop)
     z[r] = -I.m * gravity
-    z[R_v] = -np.outer(gravity, now.s_u).ravel()
-    z[u] = mass.kinetic_gradient(I.S, now.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    z[R_v] = -np.outer(gravity, moments.s_u).ravel()
+    z[u] = mass.kinetic_gradient(I.S, moments.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
     if pull is not None:
         z[: u.stop] += pull
     z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
     P = _existing(body, pose.A, len(z))
-    back = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
-    return csr(back @ E @ P), csr(back @ csr(J) @ back.T), csr(back @ csr(R) @ back.T), P.T @ z
+    L = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
+    return csr(L @ E @ P), csr(L @ csr(J) @ L.T), csr(L @ csr(R) @ L.T), P.T @ z
 
 
 def _existing(body: Body, A: np.ndarray, size: int) -> Matrix:
-    """The columns of the rows that a body has; where it turns in a plane, the nine direction cosines become the one angle θ."""
+    """P, the columns of the quantities that a body has: all rows = P (rows of the body). In a plane θ replaces the nine cosines."""
     n = body.coordinates
     linear = np.array([i for i in body.active if i < 3], dtype=int)
     turning = np.array([i - 3 for i in body.active if i >= 3], dtype=int)
@@ -176,7 +176,7 @@ def _existing(body: Body, A: np.ndarray, size: int) -> Matrix:
 
 
 def energy(system: System, state: State) -> float:
-    """The energy of a system at a state, H = H_kin + H_def + H_pot (8), Remark 1, and what springs store.
+    """The energy of a system at a state, H = H_kin + H_def + H_pot (8), Remark 1, and the energy stored in springs.
 
     Parameters
     ----------
@@ -205,21 +205,22 @@ def energy(system: System, state: State) -> float:
 
 
 def body_energy(body: Body, pose: Pose, gravity: np.ndarray) -> tuple[float, float, float]:
-    """Kinetic, deformation and potential energy of one body."""
+    """Kinetic, deformation and potential energy (J) of one body."""
     I = body.inertia
-    now = I.at(pose.eta)
+    moments = I.at(pose.eta)
     w = np.concatenate([pose.v_P, pose.omega, pose.rates])
-    kinetic, elastic = 0.5 * w @ now.M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
-    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ now.s_u))
+    kinetic, elastic = 0.5 * w @ moments.M @ w, 0.5 * pose.sigma @ (body.elastic.C @ pose.sigma)
+    return float(kinetic), float(elastic), float(-gravity @ (I.m * pose.r_P + pose.A @ moments.s_u))
 
 
 def effort_defect(system: System, state: State) -> float:
     """max |Eᵀz − ∇H| / max |∇H|, with ∇H by five-point differences of `energy`.
 
-    Their steps are exact for quartics, and a hundredth of them is taken where those miss: springs on bent sections store more.
+    The differences are exact for polynomials of degree four. Where they miss (springs on bent sections), steps of a hundredth are
+    tried as well.
     """
-    at = terms(system, state)
-    effort = at.E.T @ at.z
+    matrices = terms(system, state)
+    effort = matrices.E.T @ matrices.z
     scale = np.maximum(1e-2 * np.abs(state.e), 1e-2)
     gradient = np.array([_slope(system, state, i, h) for i, h in enumerate(scale)])
     largest = max(float(np.abs(gradient).max()), 1e-300)
@@ -231,7 +232,7 @@ def effort_defect(system: System, state: State) -> float:
 
 
 def _slope(system: System, state: State, i: int, h: float) -> float:
-    """∂H/∂e_i by five points h apart."""
+    """∂H/∂e_i by five-point differences with step h."""
     values = []
     for step in (-2, -1, 1, 2):
         e = state.e.copy()
@@ -242,7 +243,7 @@ def _slope(system: System, state: State, i: int, h: float) -> float:
 
 @dataclass(frozen=True)
 class PowerBalance:
-    """Ḣ = yᵀu − zᵀR z at one state; `residual` is what is missing, `relative` that beside the largest power of a row or port."""
+    """Ḣ = yᵀu − zᵀR z at one state (W); `relative` is the residual divided by the largest power of a row or port."""
 
     stored: float
     supplied: float
@@ -254,31 +255,31 @@ class PowerBalance:
 def power_balance(system: System, state: State, u: Mapping[str, object] | None = None) -> PowerBalance:
     """The power balance for inputs u by port name: rates ė and multipliers from the equations, Ḣ = ∇H · ė.
 
-    Velocities must satisfy the joints (and drives); any multipliers then balance, so those of least size are taken. Round-off
-    is that of the largest ∂H/∂e_i ė_i, which in a violently stressed state can be 10⁷ times the powers that are compared.
+    Velocities must satisfy the joints and drives, else InputError is raised. Then any multipliers balance; those of least norm are
+    taken. Round-off scales with the largest ∂H/∂e_i ė_i, which in a highly stressed state can be 10⁷ times the compared powers.
     """
-    at = terms(system, state)
-    inputs = np.zeros(at.ports.size)
+    matrices = terms(system, state)
+    inputs = np.zeros(matrices.ports.size)
     for name, value in mapping("u", {} if u is None else u, "{port: value}").items():
-        shape = at.ports.shape(name)
+        shape = matrices.ports.shape(name)
         number = np.ndim(value) == 0 and shape == (1,)
-        inputs[at.ports[name]] = finite(f"input {name!r}", value, () if number else shape)
-    miss = at.B_lam @ inputs - at.G @ at.z
-    if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(at.z).max(initial=0.0), 1.0):
-        worst = at.multipliers.owner(int(np.argmax(np.abs(miss))))
+        inputs[matrices.ports[name]] = finite(f"input {name!r}", value, () if number else shape)
+    miss = matrices.B_lam @ inputs - matrices.G @ matrices.z
+    if np.abs(miss).max(initial=0.0) > 1e-9 * max(np.abs(matrices.z).max(initial=0.0), 1.0):
+        joint = matrices.multipliers.owner(int(np.argmax(np.abs(miss))))
         raise InputError(
-            f"velocities miss joint {worst!r} by {np.abs(miss).max():.1e}, and the power balance needs them to agree: use "
+            f"velocities miss joint {joint!r} by {np.abs(miss).max():.1e}, and the power balance needs them to agree: use "
             "set_moving(system, state, …)"
         )
-    free = (at.J - at.R) @ at.z + at.B @ inputs
-    lam = np.linalg.lstsq(at.G.T.toarray(), -free, rcond=None)[0] if at.multipliers.size else np.zeros(0)
-    force = free + at.G.T @ lam
-    y = at.B.T @ at.z + at.B_lam.T @ lam
-    E = at.E.toarray().astype(np.longdouble)
-    stored = float((E.T @ at.z) @ _rates(E, force))
-    supplied, dissipated = float(y @ inputs), float(at.z @ (at.R @ at.z))
+    free = (matrices.J - matrices.R) @ matrices.z + matrices.B @ inputs
+    lam = np.linalg.lstsq(matrices.G.T.toarray(), -free, rcond=None)[0] if matrices.multipliers.size else np.zeros(0)
+    force = free + matrices.G.T @ lam
+    y = matrices.B.T @ matrices.z + matrices.B_lam.T @ lam
+    E = matrices.E.toarray().astype(np.longdouble)
+    stored = float((E.T @ matrices.z) @ _rates(E, force))
+    supplied, dissipated = float(y @ inputs), float(matrices.z @ (matrices.R @ matrices.z))
     residual = stored - supplied + dissipated
-    size = max(np.abs(at.z * force).max(), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
+    size = max(np.abs(matrices.z * force).max(), np.abs(y * inputs).max(initial=0.0), dissipated, 1e-300)
     return PowerBalance(stored, supplied, dissipated, residual, float(residual / size))
 
 
@@ -293,6 +294,6 @@ def _rates(E: np.ndarray, force: np.ndarray) -> np.ndarray:
     return e_dot
 
 
-def structure_defects(of: Terms | LinearPHDAE) -> dict[str, float]:
-    """How far E, J, R are from a port-Hamiltonian system: relative numbers by what they say."""
-    return of.structure()
+def structure_defects(matrices: Terms | LinearPHDAE) -> dict[str, float]:
+    """Relative defects of the port-Hamiltonian structure of E, J and R by their description; zero up to round-off."""
+    return matrices.structure()

@@ -1,4 +1,4 @@
-"""The units of everything that a system has a name for."""
+"""The units of all named quantities of a system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phloat.joints.rows import Row
 from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
-MIXED = "mixed"  # coordinates η and stress states σ: of nodes, of modes, of cells; fields made of them have units
+MIXED = "mixed"  # coordinates η and stress states σ of nodes, modes and cells; fields computed from them have units
 EFFORT, RATE = {True: "N", False: "N m"}, {True: "m/s", False: "rad/s"}  # along a length, about an axis
 RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z": "N m"}
 
@@ -20,29 +20,29 @@ def unit_of(quantity: str) -> str:
 
 
 def resultant_unit(name: str) -> str:
-    """Of a stress resultant: of beams as they are, of plates per length, of solids Pa."""
+    """The unit of a stress resultant: N, N m for beams, per length for plates, Pa for solids."""
     if name in RESULTANTS:
         return RESULTANTS[name]
     return {"N": "N/m", "Q": "N/m", "M": "N"}.get(name.partition("_")[0], "Pa")
 
 
 def coordinate_unit(name: str) -> str:
-    """Of the coordinate of a joint, "elbow.angle" or "guide.slide"."""
+    """The unit of a joint coordinate, such as "elbow.angle" or "guide.slide"."""
     return "rad" if "angle" in name.rpartition(".")[2] else "m"
 
 
 def effort_units(rows: Iterable[Row]) -> list[str]:
-    """What multipliers of these rows, and efforts along them, are measured in."""
+    """The units of the multipliers (efforts) of these rows."""
     return [EFFORT[row.is_length] for row in rows]
 
 
 def rate_units(rows: Iterable[Row]) -> list[str]:
-    """What rates of these rows are measured in."""
+    """The units of the rates of these rows."""
     return [RATE[row.is_length] for row in rows]
 
 
 def units(system: System) -> dict[str, Any]:
-    """Every name of a result with its unit, several in a list; open ports with that of their input and of their output."""
+    """The unit of every quantity of a result, a list where components differ; under "ports" those of inputs and outputs."""
     out: dict[str, Any] = {"t": "s", "energies and works": "J"}
     out |= {name: unit_of(name.rpartition(".")[2]) for name in system.layout}
     out |= {f"{name}.lam": effort_units(system.joints[name].rows) for name in system.multipliers}
@@ -56,8 +56,8 @@ def _ports(system: System) -> dict[str, dict[str, list[str]]]:
     out: dict[str, dict[str, list[str]]] = {}
     for name, body in system.bodies.items():
         lengths = [i < 3 for i in body.active]
-        both = {"in": [EFFORT[length] for length in lengths], "out": [RATE[length] for length in lengths]}
-        out |= {f"{name}.{port}": both for port in body.ports}
+        port_units = {"in": [EFFORT[length] for length in lengths], "out": [RATE[length] for length in lengths]}
+        out |= {f"{name}.{port}": port_units for port in body.ports}
     for name, joint in system.joints.items():
         if joint.free or joint.driven:
             into = effort_units(joint.free) + rate_units(joint.driven)

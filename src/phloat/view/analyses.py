@@ -147,13 +147,13 @@ BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # two quantiles, and the opacit
 def plot_ensemble(x: Ensemble) -> Figure:
     """A row of plots for each output. A number: histogram and scatter plots over the parameters, or a map over a grid of two
     parameters. A function of time: median and bands that contain 50 % and 90 % of the runs."""
-    shown = [name for name in x.shapes if x.over_time(name) or not x.shapes[name]][:ROWS]
-    if not shown or not x.ok.any():
-        some = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
-        raise InputError(f"no output is a number or a function of time; the outputs are {some or 'none'}")
-    figure = new_figure(10, 2.6 * len(shown) + 0.4)
+    names = [name for name in x.shapes if x.over_time(name) or not x.shapes[name]][:ROWS]
+    if not names or not x.ok.any():
+        shapes = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
+        raise InputError(f"no output is a number or a function of time; the outputs are {shapes or 'none'}")
+    figure = new_figure(10, 2.6 * len(names) + 0.4)
     of_number = _draw_map if len(x.samples.levels) == 2 else _draw_scatter
-    for part, name in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
+    for part, name in zip(figure.subfigures(len(names), 1, squeeze=False)[:, 0], names, strict=True):
         (_draw_bands if x.over_time(name) else of_number)(part, x, name)
     return figure
 
@@ -166,11 +166,11 @@ def _draw_scatter(figure: SubFigure, x: Ensemble, name: str) -> None:
     axes[0].hist(y, bins=min(60, max(8, int(np.sqrt(len(y))))), orientation="horizontal", color=COLOURS[0])
     axes[0].set(xlabel="samples", ylabel=label_text(name))
     axes[0].axhline(y.mean(), color="k", lw=1)
-    few = even_indices(len(y), POINTS)
+    indices = even_indices(len(y), POINTS)
     for ax, parameter in zip(axes[1:], varying, strict=True):
-        ax.plot(x.parameters[parameter][x.ok][few], y[few], ".", ms=3, color=COLOURS[0], alpha=0.5)
-        for at in (failed.parameters[parameter] for failed in x.failed[:POINTS]):
-            ax.axvline(at, color=COLOURS[1], lw=0.5, alpha=0.5)
+        ax.plot(x.parameters[parameter][x.ok][indices], y[indices], ".", ms=3, color=COLOURS[0], alpha=0.5)
+        for value in (failed.parameters[parameter] for failed in x.failed[:POINTS]):
+            ax.axvline(value, color=COLOURS[1], lw=0.5, alpha=0.5)
         ax.set_xlabel(label_text(parameter))
         ax.grid(alpha=0.3)
 

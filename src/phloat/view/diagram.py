@@ -46,8 +46,8 @@ def plot_diagram(x: System) -> Figure:
     lines = diagram_lines(x)
     pairs = [(line.first[0], line.second[0]) for line in lines]
     blocks = [*([GROUND] if any(GROUND in pair for pair in pairs) else []), *x.bodies]
-    at = {name: STEP * place for name, place in block_positions(blocks, pairs).items()}
-    corners, bends = np.array(list(at.values())), _with_offsets(lines)
+    positions = {name: STEP * place for name, place in block_positions(blocks, pairs).items()}
+    corners, bends = np.array(list(positions.values())), _with_offsets(lines)
     aside = 0.5 * SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # for lines outside of the blocks
     low, high = corners.min(axis=0) - HALF - (0.75, 0.5) - aside, corners.max(axis=0) + HALF + (0.75, 0.45) + aside
     width, height = np.maximum(high - low, (4.0, 2.0))
@@ -57,11 +57,11 @@ def plot_diagram(x: System) -> Figure:
     ax.set_axis_off()
     ax.set_title(_title_text(x), fontsize=9, loc="left")
     for line, bend in bends:
-        _draw_line(ax, line, at[line.first[0]], at[line.second[0]], bend)
+        _draw_line(ax, line, positions[line.first[0]], positions[line.second[0]], bend)
     for name in blocks:
-        _draw_block(ax, x, name, at[name])
+        _draw_block(ax, x, name, positions[name])
     for name, acting in x.actuators.items():
-        corner, look = at[acting.body] - HALF, {"fontsize": 7, "ha": "center", "va": "top", "zorder": 5}
+        corner, look = positions[acting.body] - HALF, {"fontsize": 7, "ha": "center", "va": "top", "zorder": 5}
         _draw_arrow(ax, corner, corner - (0.42, 0.3), "->", 2, _shortened(name), **look)
     _draw_legend(ax, lines, bool(x.actuators))
     return figure
@@ -95,14 +95,14 @@ def _title_text(x: System) -> str:
 
 def _with_offsets(lines: list[Line]) -> list[tuple[Line, float]]:
     """Each line with its aside offset, in units of SPACING: parallel lines between the same two blocks are drawn apart."""
-    between: dict[frozenset[str], list[Line]] = defaultdict(list)
+    lines_between: dict[frozenset[str], list[Line]] = defaultdict(list)
     for line in lines:
-        between[frozenset((line.first[0], line.second[0]))].append(line)
+        lines_between[frozenset((line.first[0], line.second[0]))].append(line)
     out = []
-    for same in between.values():
-        for k, line in enumerate(same):
-            bend = k - 0.5 * (len(same) - 1)
-            out.append((line, bend if line.first[0] == min(same[0].first[0], same[0].second[0]) else -bend))
+    for parallel in lines_between.values():
+        for k, line in enumerate(parallel):
+            bend = k - 0.5 * (len(parallel) - 1)
+            out.append((line, bend if line.first[0] == min(parallel[0].first[0], parallel[0].second[0]) else -bend))
     return out
 
 
@@ -142,20 +142,20 @@ def _draw_label(ax: Axes, line: Line, middle: np.ndarray, colour: str, *, uprigh
         _draw_arrow(ax, middle + side, tail, head, 0, zorder=3)
 
 
-def _draw_block(ax: Axes, x: System, name: str, at: np.ndarray) -> None:
+def _draw_block(ax: Axes, x: System, name: str, position: np.ndarray) -> None:
     """Draws a body, with its type and number of elastic coordinates, or the ground."""
     from matplotlib.patches import Rectangle
 
     ground = name == GROUND and name not in x.bodies
     look: dict[str, Any] = {"hatch": "////", "ec": "0.6", "fc": "0.85"} if ground else {"ec": "black", "fc": "white"}
-    ax.add_patch(Rectangle(tuple(at - HALF), *(2 * HALF), lw=1.4, zorder=2, **look))
+    ax.add_patch(Rectangle(tuple(position - HALF), *(2 * HALF), lw=1.4, zorder=2, **look))
     if ground:
-        _draw_text(ax, at, GROUND, fontsize=8, zorder=4, bbox={"fc": "white", "ec": "none", "pad": 1.5})
+        _draw_text(ax, position, GROUND, fontsize=8, zorder=4, bbox={"fc": "white", "ec": "none", "pad": 1.5})
         return
     body = x.bodies[name]
     kind = type(body.recipe).__name__ + (f", {body.coordinates}" if body.coordinates else "")
-    _draw_text(ax, at - (0.0, -0.08), _shortened(name), fontsize=8.5, weight="bold", zorder=4)
-    _draw_text(ax, at - (0.0, 0.11), kind, color="0.3", zorder=4)
+    _draw_text(ax, position - (0.0, -0.08), _shortened(name), fontsize=8.5, weight="bold", zorder=4)
+    _draw_text(ax, position - (0.0, 0.11), kind, color="0.3", zorder=4)
 
 
 def _draw_arrow(
@@ -176,15 +176,15 @@ def _draw_legend(ax: Axes, lines: list[Line], acting: bool) -> None:
         (acting or "free" in opens, "open port: effort in, rate out", port | {"marker": "$↓$", "ms": 9}),
         ("driven" in opens, "driven: rate in, effort out", port | {"marker": "v", "ms": 6}),
     ]
-    shown = [ax.plot([], [], label=label, **style)[0] for occurs, label, style in entries if occurs]
-    if shown:
-        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(shown), frameon=False)
+    handles = [ax.plot([], [], label=label, **style)[0] for occurs, label, style in entries if occurs]
+    if handles:
+        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=len(handles), frameon=False)
 
 
-def _draw_text(ax: Axes, at: np.ndarray, text: str, **look: Any) -> None:
+def _draw_text(ax: Axes, position: np.ndarray, text: str, **look: Any) -> None:
     """Draws a text centred at a point."""
     centred: dict[str, Any] = {"fontsize": 7, "ha": "center", "va": "center"}
-    ax.text(at[0], at[1], text, **centred | look)
+    ax.text(position[0], position[1], text, **centred | look)
 
 
 def _shortened(name: str) -> str:
@@ -220,9 +220,9 @@ def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Position]:
     out: dict[str, Position] = {}
     top = 0.0
     for line in range(0, len(layers), LAYERS_PER_ROW):
-        some = layers[line : line + LAYERS_PER_ROW]
-        height = max(map(len, some))
-        for k, layer in enumerate(some):
+        row = layers[line : line + LAYERS_PER_ROW]
+        height = max(map(len, row))
+        for k, layer in enumerate(row):
             x = k if (line // LAYERS_PER_ROW) % 2 == 0 else LAYERS_PER_ROW - 1 - k
             out |= {name: (float(x), top + i + 0.5 * (height - len(layer))) for i, name in enumerate(layer)}
         top += height
@@ -231,7 +231,7 @@ def block_positions(blocks: Iterable[str], pairs: Pairs) -> dict[str, Position]:
 
 def _ring_positions(names: list[str], neighbours: Mapping[str, list[str]]) -> dict[str, Position]:
     """Positions of the blocks of a loop in two rows, if they are one loop of four to eight blocks; else empty."""
-    if not 4 <= len(names) <= 8 or any(len(others) != 2 for others in neighbours.values()):
+    if not 4 <= len(names) <= 8 or any(len(adjacent) != 2 for adjacent in neighbours.values()):
         return {}
     way = [names[0], neighbours[names[0]][0]]
     while (after := next(n for n in neighbours[way[-1]] if n != way[-2])) != names[0]:
@@ -247,15 +247,15 @@ def _ring_positions(names: list[str], neighbours: Mapping[str, list[str]]) -> di
 
 def _layers(names: list[str], neighbours: Mapping[str, list[str]]) -> list[list[str]]:
     """The blocks by their number of joints from the ground; in a part without ground, from its block with most neighbours."""
-    left, layers = dict.fromkeys(names), []
-    while left:
-        first = GROUND if GROUND in left else max(left, key=lambda name: len(neighbours[name]))
+    remaining, layers = dict.fromkeys(names), []
+    while remaining:
+        first = GROUND if GROUND in remaining else max(remaining, key=lambda name: len(neighbours[name]))
         layer = [first]
         while layer:
             for name in layer:
-                del left[name]
+                del remaining[name]
             layers.append(layer)
-            layer = [n for n in dict.fromkeys(n for name in layer for n in neighbours[name]) if n in left]
+            layer = [n for n in dict.fromkeys(n for name in layer for n in neighbours[name]) if n in remaining]
     return layers
 
 

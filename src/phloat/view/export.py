@@ -61,22 +61,22 @@ def to_vtu(result: Result, folder: str | Path, *, frames: int | None = 200) -> P
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is not a Result; simulate(…) makes one")
-    where = Path(folder)
-    if where.exists() and (not where.is_dir() or any(where.iterdir())):
-        raise InputError(f"{str(where)!r} exists and is not an empty folder; give a new one")
+    path = Path(folder)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{str(path)!r} exists and is not an empty folder; give a new one")
     chosen = even_indices(len(result), len(result) if frames is None else whole_number("frames", frames, 1))
     drawn = scene(result.system, result.state(0))
     parts = {name: grid_part(body, drawn[name]) for name, body in result.system.bodies.items()}
-    where.mkdir(parents=True, exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
     series = []
     for number, k in enumerate(chosen.tolist()):
         name = f"run_{number:06d}.vtu"
-        _write_grid(where / name, parts, result.state(k))
+        _write_grid(path / name, parts, result.state(k))
         series.append(f'<DataSet timestep="{float(result.t[k])!r}" group="" part="0" file="{name}"/>')
-    with open(where / "bodies.csv", "w", newline="", encoding="utf-8") as opened:
+    with open(path / "bodies.csv", "w", newline="", encoding="utf-8") as opened:
         rows = [(i, name, part.kind) for i, (name, part) in enumerate(parts.items())]
         csv.writer(opened).writerows([("body", "name", "kind"), *rows])
-    return _write_xml(where / "run.pvd", "Collection", series)
+    return _write_xml(path / "run.pvd", "Collection", series)
 
 
 def grid_part(body: Body, drawn: Drawing) -> GridPart:
@@ -84,11 +84,11 @@ def grid_part(body: Body, drawn: Drawing) -> GridPart:
     mesh, base, line, stress = mesh_of(body), innermost(body.shape), line_drawing(body), body.shape.cauchy
     if isinstance(body.recipe, Beam):
         s = body.shape.places()
-        between = 0.5 * (s[:-1] + s[1:])
-        rings, _ = section_outlines(body.recipe, between)
-        fibres = [np.column_stack([body.recipe.length * between, rings[:, k]]) for k in range(rings.shape[1])]
+        centres = 0.5 * (s[:-1] + s[1:])
+        rings, _ = section_outlines(body.recipe, centres)
+        fibres = [np.column_stack([body.recipe.length * centres, rings[:, k]]) for k in range(rings.shape[1])]
         cauchy = tuple(stress(x).toarray() for x in fibres)
-        resultants = {name: row.toarray() for name, row in body.shape.stress(between).items()}
+        resultants = {name: row.toarray() for name, row in body.shape.stress(centres).items()}
         radius = float(np.linalg.norm(rings, axis=2).mean())
         lines = np.column_stack([np.arange(len(s) - 1), np.arange(1, len(s))])
         return GridPart("beam", line, LINE_TYPE, lines, cauchy, resultants, radius)
@@ -97,8 +97,8 @@ def grid_part(body: Body, drawn: Drawing) -> GridPart:
         middle = mesh.points[mesh.corners].mean(axis=1)
         if isinstance(base, PlateShape):
             up[:, 2] = 0.5 * base.section.height(middle[:, :2])
-        at = (middle + up, middle - up) if up.any() else (middle,)
-        kind, cauchy = CELL_TYPES[mesh.kind][mesh.order - 1], tuple(stress(x).toarray() for x in at)
+        points = (middle + up, middle - up) if up.any() else (middle,)
+        kind, cauchy = CELL_TYPES[mesh.kind][mesh.order - 1], tuple(stress(x).toarray() for x in points)
         return GridPart("solid" if mesh.dimension == 3 else "plate", line, kind, mesh.cells, cauchy)
     if len(drawn.triangles):
         return GridPart(drawn.kind, drawn, CELL_TYPES["triangle"][0], drawn.triangles)
@@ -196,7 +196,7 @@ def to_netcdf(result: Result, path: str | Path) -> Path:
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is not a Result; simulate(…) makes one")
-    where = require_folder(path)
+    file = require_folder(path)
     table = _Table()
     table.coordinate("t", result.t, "s")
     for name in result.system.bodies:
@@ -212,8 +212,8 @@ def to_netcdf(result: Result, path: str | Path) -> Path:
     _energies(table, result)
     about = {"title": repr(result), "source": f"phloat {__version__}", "bodies": ", ".join(result.system.bodies)}
     info = {name: str(value) for name, value in result.info.items()}
-    to_file(dataset(table.data, table.coords, about | {"info": str(info)}), where)
-    return where
+    to_file(dataset(table.data, table.coords, about | {"info": str(info)}), file)
+    return file
 
 
 class _Table:
@@ -226,8 +226,8 @@ class _Table:
     def coordinate(self, name: str, values: np.ndarray, unit: str = "") -> None:
         self.coords[_legal(name)] = ((_legal(name),), values, {"units": unit} if unit else {})
 
-    def add(self, name: str, dims: tuple[str, ...], values: np.ndarray, unit: str, what: str) -> None:
-        about = {"units": unit, "long_name": what} | ({"name": name} if _legal(name) != name else {})
+    def add(self, name: str, dims: tuple[str, ...], values: np.ndarray, unit: str, meaning: str) -> None:
+        about = {"units": unit, "long_name": meaning} | ({"name": name} if _legal(name) != name else {})
         self.data[_legal(name)] = (tuple(map(_legal, dims)), values, about)
 
 

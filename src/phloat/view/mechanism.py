@@ -45,29 +45,29 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
     from matplotlib import colormaps
 
     bodies = x.system.fields
-    shown = elastic_modes(x)[:count]
+    numbers = elastic_modes(x)[:count]
     points = np.vstack([field.points for field in bodies.values()])
     size = float(np.ptp(points, axis=0).max())
-    shapes = [{name: x.shape(k, name).real for name in bodies} for k in shown]
+    shapes = [{name: x.shape(k, name).real for name in bodies} for k in numbers]
     largest = [max(float(np.abs(way).max()) for way in shape.values()) or 1.0 for shape in shapes]
     scales = [0.1 * size / top for top in largest]
-    moved = [points + scale * np.vstack(list(shape.values())) for scale, shape in zip(scales, shapes, strict=True)]
-    flat, columns = is_flat(np.vstack([points, *moved])), min(2, len(shown))
-    figure, axes = new_axes(-(-len(shown) // columns), columns, flat)
-    for ax, k, shape, scale, top, whole in zip(axes.flat, shown, shapes, scales, largest, moved, strict=False):
+    displaced = [points + scale * np.vstack(list(shape.values())) for scale, shape in zip(scales, shapes, strict=True)]
+    flat, columns = is_flat(np.vstack([points, *displaced])), min(2, len(numbers))
+    figure, axes = new_axes(-(-len(numbers) // columns), columns, flat)
+    for ax, k, shape, scale, top, extremes in zip(axes.flat, numbers, shapes, scales, largest, displaced, strict=False):
         for (name, field), colour in zip(bodies.items(), colour_cycle(len(bodies)), strict=True):
-            now, label, cloud = field.points + scale * shape[name], label_text(name), is_cloud(field.points)
+            position, label, cloud = field.points + scale * shape[name], label_text(name), is_cloud(field.points)
             if field.facets is not None:
                 triangles = as_triangles(field.facets)
-                far = np.linalg.norm(shape[name], axis=1)[field.facets].mean(axis=1) / top
-                colours = np.tile(colormaps["viridis"](far), (len(triangles) // len(far), 1))
-                draw_surface(ax, triangles, drawn_coordinates(now, flat), colours, label)
+                relative = np.linalg.norm(shape[name], axis=1)[field.facets].mean(axis=1) / top
+                colours = np.tile(colormaps["viridis"](relative), (len(triangles) // len(relative), 1))
+                draw_surface(ax, triangles, drawn_coordinates(position, flat), colours, label)
                 continue
             draw_line(ax, drawn_coordinates(field.points, flat), "0.75", None, cloud=cloud, lw=1)
-            draw_line(ax, drawn_coordinates(now, flat), colour, label, cloud=cloud, lw=2)
+            draw_line(ax, drawn_coordinates(position, flat), colour, label, cloud=cloud, lw=2)
         ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
-        frame_axes(ax, np.vstack([points, whole]), flat, above=False)
-    for ax in axes.flat[len(shown) :]:
+        frame_axes(ax, np.vstack([points, extremes]), flat, above=False)
+    for ax in axes.flat[len(numbers) :]:
         ax.set_visible(False)
     if 1 < len(bodies) <= MAX_LEGEND:
         axes.flat[0].legend(fontsize=7)
@@ -302,20 +302,20 @@ def frame_renderer(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     return figure, frame
 
 
-def _write_gif(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+def _write_gif(path: Path, frames: Iterator[np.ndarray], fps: float) -> None:
     """Writes frames as a GIF of 128 colours that repeats."""
     from PIL import Image  # a dependency of matplotlib
 
     images = (Image.fromarray(frame[:, :, :3]).quantize(128, Image.Quantize.FASTOCTREE) for frame in frames)
-    next(images).save(where, save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
+    next(images).save(path, save_all=True, append_images=images, duration=round(1000.0 / fps), loop=0)
 
 
-def _write_mp4(where: Path, frames: Iterator[np.ndarray], fps: float) -> None:
+def _write_mp4(path: Path, frames: Iterator[np.ndarray], fps: float) -> None:
     """Writes frames as MP4 with ffmpeg (package imageio-ffmpeg)."""
     from imageio_ffmpeg import write_frames
 
     size = round(WIDTH * DPI), round(HEIGHT * DPI)
-    film = write_frames(str(where), size, pix_fmt_in="rgba", fps=fps, macro_block_size=2)
+    film = write_frames(str(path), size, pix_fmt_in="rgba", fps=fps, macro_block_size=2)
     film.send(None)
     for frame in frames:
         film.send(frame)

@@ -135,10 +135,10 @@ def _plot_of_result(x: Result, of: object, s: float | None, at: Point, stress: b
     return plot_stress(x, names[0], stress, s, at)
 
 
-def _require_none(what: str, **options: object) -> None:
+def _require_none(label: str, **options: object) -> None:
     """Raises InputError if one of these options of `plot`, which do not apply to x, is not None."""
-    if wrong := [name for name, value in options.items() if value is not None]:
-        raise InputError(f"plot of a {what} takes no {', '.join(wrong)}; leave that out")
+    if surplus := [name for name, value in options.items() if value is not None]:
+        raise InputError(f"plot of a {label} takes no {', '.join(surplus)}; leave that out")
 
 
 # --- whole runs and ledgers -------------------------------------------------------------------------------------------
@@ -166,13 +166,13 @@ def plot_result(x: Result) -> Figure:
     """The largest deformation of each elastic body, coordinates of joints, and energies, over time; positions of bodies if there
     is neither."""
     bent: Lines = {}
-    moved: Lines = {}
+    positions: Lines = {}
     for name, body in x.system.bodies.items():
         bent |= _largest_deformation(x, name) if body.coordinates else {}
-        moved |= axis_lines(x[f"{name}.r_P"], f"{name}, ")
-    shown = [*([("deformation (m)", bent)] if bent else []), *_joint_panels(x, list(x.coordinates))]
-    shown = shown or [("position (m)", moved)]
-    return plot_lines(x.t, [*shown, ("energy (J)", _energy_lines(x))])
+        positions |= axis_lines(x[f"{name}.r_P"], f"{name}, ")
+    panels = [*([("deformation (m)", bent)] if bent else []), *_joint_panels(x, list(x.coordinates))]
+    panels = panels or [("position (m)", positions)]
+    return plot_lines(x.t, [*panels, ("energy (J)", _energy_lines(x))])
 
 
 def plot_linear_result(x: LinearResult) -> Figure:
@@ -188,8 +188,8 @@ def plot_linear_result(x: LinearResult) -> Figure:
 
 def _largest_deformation(x: Result, name: str) -> Lines:
     """The component of the displacement u_f of an elastic body that is largest over all places and times, as one line over time."""
-    line, axis, where = peak(x[f"{name}.u_f"], x.system.bodies[name].shape.places())
-    return {f"{name}, {AXES[axis]} at {where}": line[:, axis]}
+    line, axis, location = peak(x[f"{name}.u_f"], x.system.bodies[name].shape.places())
+    return {f"{name}, {AXES[axis]} at {location}": line[:, axis]}
 
 
 def _joint_panels(x: Result, names: Sequence[str]) -> Panels:
@@ -207,10 +207,10 @@ def _energy_lines(x: Result) -> Lines:
     return {name: line for name, line in parts.items() if np.any(line)} | {"all": x.energy}
 
 
-def plot_lines(t: np.ndarray, shown: Panels) -> Figure:
+def plot_lines(t: np.ndarray, contents: Panels) -> Figure:
     """A figure of panels of lines over time t (s)."""
-    figure, axes = panels([2.5] * len(shown))
-    for ax, (label, lines) in zip(axes, shown, strict=True):
+    figure, axes = panels([2.5] * len(contents))
+    for ax, (label, lines) in zip(axes, contents, strict=True):
         draw_lines(ax, t, lines, label)
     return finish_panels(figure, axes, "t (s)")
 
@@ -238,10 +238,10 @@ def _panels_of_name(x: Result, name: object, s: float | None, at: Point) -> Pane
         )
     owner, _, quantity = name.rpartition(".")
     if name in joints:
-        shown = _joint_panels(x, [f"{name}.{row.label}" for row in joints[name].coordinates]) + _effort_panels(x, name)
-        if not shown:
+        panels = _joint_panels(x, [f"{name}.{row.label}" for row in joints[name].coordinates]) + _effort_panels(x, name)
+        if not panels:
             raise InputError(f"joint {name!r} has no angle, slide or force to plot")
-        return shown
+        return panels
     if quantity == "lam" and owner in joints:
         return _effort_panels(x, owner)
     if name in x.coordinates:
@@ -276,8 +276,8 @@ def _place_label(s: float | None, at: Point) -> str:
 def _effort_panels(x: Result, name: str) -> Panels:
     """The multipliers λ of a joint: a panel of forces (N) and one of moments (N m)."""
     rows = x.system.joints[name].rows
-    found = joint_efforts(rows, x[f"{name}.lam"]) if rows else {}
-    return [(EFFORTS[u], {f"{name}, {label}": line for label, line in lines.items()}) for u, lines in found.items()]
+    efforts = joint_efforts(rows, x[f"{name}.lam"]) if rows else {}
+    return [(EFFORTS[u], {f"{name}, {label}": line for label, line in lines.items()}) for u, lines in efforts.items()]
 
 
 def _component_lines(name: str, values: np.ndarray) -> Lines:
@@ -310,37 +310,37 @@ def plot_stress(x: Result, name: str, stress: str | bool, s: float | None, at: P
     if stress is not True:
         hint = f"plot(result, {name!r}, stress=True) shows its largest stress, at=(x, y, z) the stress at a point"
         raise InputError(f"{name!r} is on a mesh and has no places along a line; {hint}")
-    largest, where = x.von_mises(name)
+    largest, location = x.von_mises(name)
     size = {f"{name}, largest von Mises": largest}
-    return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", axis_lines(where, "where, "))])
+    return plot_lines(x.t, [("stress (Pa)", size), ("in body axes (m)", axis_lines(location, "where, "))])
 
 
 def _stress_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:
     """Stress resultants at the place s of a beam, one panel for each unit; or stress components at the material point `at`."""
-    found = x.stress(name, s, at=at)
-    lines = {f"{name}, {key} at {_place_label(s, at)}": line for key, line in found.items()}
+    stresses = x.stress(name, s, at=at)
+    lines = {f"{name}, {key} at {_place_label(s, at)}": line for key, line in stresses.items()}
     if at is not None:
         stress = {key: line for key, line in lines.items() if np.any(line)}
-        return [("stress (Pa)", stress | {"von Mises": von_mises(np.column_stack(list(found.values())))})]
-    shown: dict[str, Lines] = {}
-    for (label, line), key in zip(lines.items(), found, strict=True):
-        shown.setdefault("force (N)" if key[0] in "NQ" else "moment (N m)", {})[label] = line
-    return list(shown.items())
+        return [("stress (Pa)", stress | {"von Mises": von_mises(np.column_stack(list(stresses.values())))})]
+    panels: dict[str, Lines] = {}
+    for (label, line), key in zip(lines.items(), stresses, strict=True):
+        panels.setdefault("force (N)" if key[0] in "NQ" else "moment (N m)", {})[label] = line
+    return list(panels.items())
 
 
 def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) -> Figure:
     """Colour maps over time and place of one stress resultant of a beam (or its pieces), or of all that are not zero."""
-    few = even_indices(len(x), MAX_TIMES)
-    place, found = resultants_along(x, bodies, few)
-    shown = _nonzero_resultants(found) if stress is True else [str(stress)]
-    if shown[0] not in found:
-        raise InputError(unknown(f"stress resultant of {name!r},", shown[0], found))
-    figure = new_figure(7.5, 2.4 * len(shown) + 0.8)
-    axes = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
-    for ax, key in zip(axes, shown, strict=True):
-        largest = float(np.abs(found[key]).max()) or 1.0
+    indices = even_indices(len(x), MAX_TIMES)
+    place, resultants = resultants_along(x, bodies, indices)
+    names = _nonzero_resultants(resultants) if stress is True else [str(stress)]
+    if names[0] not in resultants:
+        raise InputError(unknown(f"stress resultant of {name!r},", names[0], resultants))
+    figure = new_figure(7.5, 2.4 * len(names) + 0.8)
+    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for ax, key in zip(axes, names, strict=True):
+        largest = float(np.abs(resultants[key]).max()) or 1.0
         colours = {"cmap": DIVERGING, "vmin": -largest, "vmax": largest}
-        mesh = ax.pcolormesh(x.t[few], place, found[key].T, shading="nearest", rasterized=True, **colours)
+        mesh = ax.pcolormesh(x.t[indices], place, resultants[key].T, shading="nearest", rasterized=True, **colours)
         ax.set_ylabel(f"s along {label_text(name)}")
         figure.colorbar(mesh, ax=ax, label=f"{key} ({resultant_unit(key)})")
     axes[-1].set_xlabel("t (s)")
@@ -350,22 +350,22 @@ def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) ->
 def resultants_along(x: Result, bodies: list[str], times: np.ndarray) -> tuple[np.ndarray, Lines]:
     """Places s along all pieces of a beam, as fractions of the whole, and the resultants there by name, (times, places)."""
     places: list[np.ndarray] = []
-    found: dict[str, list[np.ndarray]] = {}
+    resultants: dict[str, list[np.ndarray]] = {}
     for k, piece in enumerate(bodies):
         shape, sigma = x.system.bodies[piece].shape, x[f"{piece}.sigma"][times]
         s = shape.places()
         inner = np.unique(np.concatenate([s[:-1] + part * np.diff(s) for part in (0.25, 0.75)]))  # not at jumps
         places.append((k + inner) / len(bodies))
         for key, rows in shape.stress(inner).items():
-            found.setdefault(key, []).append(sigma @ rows.T.toarray())
-    return np.concatenate(places), {key: np.hstack(parts) for key, parts in found.items()}
+            resultants.setdefault(key, []).append(sigma @ rows.T.toarray())
+    return np.concatenate(places), {key: np.hstack(parts) for key, parts in resultants.items()}
 
 
-def _nonzero_resultants(found: Lines) -> list[str]:
+def _nonzero_resultants(resultants: Lines) -> list[str]:
     """The names of resultants that are not negligible beside the largest force or moment; the first name if all are zero."""
-    sizes = {key: float(np.abs(values).max()) for key, values in found.items()}
+    sizes = {key: float(np.abs(values).max()) for key, values in resultants.items()}
     most = {kind: max((v for k, v in sizes.items() if (k[0] in "NQ") == kind), default=0.0) for kind in (True, False)}
-    return [key for key, size in sizes.items() if size > NEGLIGIBLE * most[key[0] in "NQ"]] or list(found)[:1]
+    return [key for key, size in sizes.items() if size > NEGLIGIBLE * most[key[0] in "NQ"]] or list(resultants)[:1]
 
 
 PLOTS: dict[type, Callable[[Any], Figure]] = {

@@ -96,9 +96,9 @@ def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
     for name, part in result.system.fields.items():
         way = result.displacement(name)
         place = int(np.abs(way).max(axis=(0, 2)).argmax())
-        rate, where = result.velocity(name)[:, place], place_text(part.points[place])
-        out.append(PlotQuantity(name, f"{name}: displacement at {where}", "m", axis_lines(way[:, place])))
-        out.append(PlotQuantity(name, f"{name}: velocity at {where}", "m/s", axis_lines(rate)))
+        rate, location = result.velocity(name)[:, place], place_text(part.points[place])
+        out.append(PlotQuantity(name, f"{name}: displacement at {location}", "m", axis_lines(way[:, place])))
+        out.append(PlotQuantity(name, f"{name}: velocity at {location}", "m/s", axis_lines(rate)))
     for name in result.system.multipliers:
         lam = result[f"{name}.lam"]
         out.append(PlotQuantity(name, f"{name}.lam", "", _largest({f"λ{k + 1}": line for k, line in enumerate(lam.T)})))
@@ -108,52 +108,52 @@ def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
     return out
 
 
-def energy_quantities(x: Ledger, at: np.ndarray) -> list[PlotQuantity]:
-    """Energies, their balance and its residual (J) at the times of the ledger with indices `at`."""
+def energy_quantities(x: Ledger, indices: np.ndarray) -> list[PlotQuantity]:
+    """Energies, their balance and its residual (J) at the times of the ledger with these indices."""
     zero = np.zeros(len(x.t))
-    whole = {part: sum((parts[part] for parts in x.parts.values()), zero) for part in COMPONENTS}
+    totals = {part: sum((parts[part] for parts in x.parts.values()), zero) for part in COMPONENTS}
     springs = sum((line for name, line in x.stored.items() if name not in x.parts), zero)
-    whole |= {"springs": springs} if springs.any() else {}
+    totals |= {"springs": springs} if springs.any() else {}
     balance = _largest({f"supplied by {name}": line for name, line in x.supplied.items()})
     balance |= _largest({f"dissipated in {name}": line for name, line in x.dissipated.items()})
-    shown = _energy_plots(whole, x.energy, balance, x.residual)
+    plots = _energy_plots(totals, x.energy, balance, x.residual)
     if len(x.stored) <= MAX_LINES:
-        shown.append(PlotQuantity("Energy", "stored in each part", "J", dict(x.stored)))
-    return [replace(plot, lines={label: line[at] for label, line in plot.lines.items()}) for plot in shown]
+        plots.append(PlotQuantity("Energy", "stored in each part", "J", dict(x.stored)))
+    return [replace(plot, lines={label: line[indices] for label, line in plot.lines.items()}) for plot in plots]
 
 
-def _energy_plots(whole: Lines, H: np.ndarray, balance: Lines, residual: np.ndarray) -> list[PlotQuantity]:
+def _energy_plots(totals: Lines, H: np.ndarray, balance: Lines, residual: np.ndarray) -> list[PlotQuantity]:
     """The energy with its parts, its balance with what was supplied and lost, and the residual of the balance (J)."""
-    shown = {"energy of the whole": whole | {"H": H}, "energy balance": {"H − H(0)": H - H[0]} | balance}
-    shown["energy residual"] = {"residual": residual}
-    return [PlotQuantity("Energy", name, "J", lines) for name, lines in shown.items()]
+    plots = {"energy of the whole": totals | {"H": H}, "energy balance": {"H − H(0)": H - H[0]} | balance}
+    plots["energy residual"] = {"residual": residual}
+    return [PlotQuantity("Energy", name, "J", lines) for name, lines in plots.items()]
 
 
 def _body_quantities(result: Result, name: str, move: Pose, drawn: Drawing) -> list[PlotQuantity]:
     """Deformation, largest stress, rotation, and positions and velocities of mass centre and ports of a body."""
     body, layout = result.system.bodies[name], result.system.layout
     linear = sum(i < 3 for i in body.active)
-    shown: list[tuple[str, str, Lines]] = []
+    plots: list[tuple[str, str, Lines]] = []
     if body.coordinates:
-        line, _, where = peak(result[f"{name}.u_f"], body.shape.places())
-        shown.append((f"{name}: deformation at {where}", "m", axis_lines(line)))
+        line, _, location = peak(result[f"{name}.u_f"], body.shape.places())
+        plots.append((f"{name}: deformation at {location}", "m", axis_lines(line)))
     if drawn.cauchy.size:
-        shown.append((f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
+        plots.append((f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
     if f"{name}.theta" in layout:
-        shown.append((f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"]}))
-        shown.append((f"{name}: angular velocity", "rad/s", {"omega": result[f"{name}.omega"]}))
+        plots.append((f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"]}))
+        plots.append((f"{name}: angular velocity", "rad/s", {"omega": result[f"{name}.omega"]}))
     elif body.rotates:
-        shown.append((f"{name}: angular velocity, body axes", "rad/s", axis_lines(move.omega)))
+        plots.append((f"{name}: angular velocity, body axes", "rad/s", axis_lines(move.omega)))
     if not body.coordinates and np.any(body.inertia.s0):
         place = move.r_P + move.A @ (body.inertia.s0 / body.inertia.m)
-        shown.append((f"position of the mass centre of {name}", "m", axis_lines(place[:, :linear])))
+        plots.append((f"position of the mass centre of {name}", "m", axis_lines(place[:, :linear])))
     for port, point in body.ports.items():
         y = point.x + move.eta @ point.Phi.T
         place = move.r_P + np.einsum("tij,tj->ti", move.A, y)
         rate = np.einsum("tij,tj->ti", move.A, move.v_P + np.cross(move.omega, y) + move.rates @ point.Phi.T)
-        shown.append((f"position of {name}.{port}", "m", axis_lines(place[:, :linear])))
-        shown.append((f"velocity of {name}.{port}", "m/s", axis_lines(rate[:, :linear])))
-    return [PlotQuantity(name, *one) for one in shown]
+        plots.append((f"position of {name}.{port}", "m", axis_lines(place[:, :linear])))
+        plots.append((f"velocity of {name}.{port}", "m/s", axis_lines(rate[:, :linear])))
+    return [PlotQuantity(name, *plot) for plot in plots]
 
 
 def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:

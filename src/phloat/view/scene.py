@@ -89,8 +89,8 @@ def scene(system: System, state: State, size: float | None = None, *, plain: boo
     """The drawings of all bodies, `plain` ones for figures; identical bodies share one. Thin bodies are thickened relative to the
     size of the scene (default: that in the state)."""
     size, draw = size or scene_size(system, state), plain_drawing if plain else body_drawing
-    known = {key: draw(body, size) for key, body in {id(body): body for body in system.bodies.values()}.items()}
-    return {name: known[id(body)] for name, body in system.bodies.items()}
+    drawings = {key: draw(body, size) for key, body in {id(body): body for body in system.bodies.values()}.items()}
+    return {name: drawings[id(body)] for name, body in system.bodies.items()}
 
 
 def scene_size(system: System, *states: State) -> float:
@@ -150,9 +150,9 @@ def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
     return Drawing(**vars(surface), kind=kind, rows=np.zeros((3 * len(owner), 0))), owner
 
 
-def body_motion(result: Result, name: str, at: np.ndarray) -> Pose:
-    """The motion of a body at the output times with indices `at`: a pose whose arrays have time as first axis."""
-    body, layout, e = result.system.bodies[name], result.system.layout, result.e[at]
+def body_motion(result: Result, name: str, indices: np.ndarray) -> Pose:
+    """The motion of a body at the output times with these indices: a pose whose arrays have time as first axis."""
+    body, layout, e = result.system.bodies[name], result.system.layout, result.e[indices]
 
     def get(quantity: str) -> np.ndarray:
         """The quantity of the body over time; without columns if the body has none."""
@@ -299,8 +299,8 @@ def block(recipe: RigidBody, thin: float, most: float) -> TriangleSurface:
     sides = np.sqrt(np.maximum(6.0 * (J.sum() - 2.0 * J) / recipe.mass, 0.0))
     ports = np.array([np.zeros(3), *(np.asarray(x, dtype=float) for x in recipe.ports.values())]) - center
     out = (np.abs(ports @ axes) / np.maximum(0.5 * sides, 0.5 * thin)).max(axis=1)  # 1 on the faces of the box
-    apart = np.linalg.norm(ports, axis=1) > thin
-    shrunk = min(1.0, float(out[apart].min(initial=np.inf)), most / max(float(sides.max()), thin))
+    distant = np.linalg.norm(ports, axis=1) > thin
+    shrunk = min(1.0, float(out[distant].min(initial=np.inf)), most / max(float(sides.max()), thin))
     sides = np.maximum(shrunk * sides, thin)
     body = box_surface(center, axes, sides)
     for k, a, b in ((0, J[1], J[2]), (2, J[0], J[1])):  # J ascends: the axis of a round bar is the first or the last

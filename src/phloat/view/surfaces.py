@@ -150,9 +150,9 @@ def sharp_edges(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     key = np.sort(edges, axis=1) @ np.array([len(points), 1])
     order = np.argsort(key, kind="stable")
     _, first, count = np.unique(key[order], return_index=True, return_counts=True)
-    one, other = owner[order[first]], owner[order[np.minimum(first + 1, len(order) - 1)]]
-    turned = np.einsum("ij,ij->i", normal[one], normal[other]) < COS_SHARP
-    return edges[order[first[(count != 2) | turned]]]
+    first_cell, second_cell = owner[order[first]], owner[order[np.minimum(first + 1, len(order) - 1)]]
+    sharp = np.einsum("ij,ij->i", normal[first_cell], normal[second_cell]) < COS_SHARP
+    return edges[order[first[(count != 2) | sharp]]]
 
 
 def _with_normals(part: TriangleSurface) -> TriangleSurface:
@@ -207,8 +207,8 @@ def _curved_triangles(mesh: Mesh, facets: np.ndarray) -> np.ndarray:
     """Facets of a mesh of order 2, divided at their middle nodes into four (triangle) or eight (quadrilateral) triangles each."""
     corners = cell.CORNERS[mesh.kind]
     middle: dict[tuple[int, ...], int] = {}  # the node in the middle of each edge and face, by its sorted corners
-    for k, of in enumerate(cell.middles(mesh.kind)):
-        keys = np.sort(mesh.cells[:, list(of)], axis=1)
+    for k, corners_of_middle in enumerate(cell.middles(mesh.kind)):
+        keys = np.sort(mesh.cells[:, list(corners_of_middle)], axis=1)
         middle |= dict(zip(map(tuple, keys.tolist()), mesh.cells[:, corners + k].tolist(), strict=True))
     out = []
     for facet in facets.tolist():

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zero_matrix
-from phloat.algebra.tables import facts, grid, listed
+from phloat.algebra.tables import facts, grid, name_list
 from phloat.errors import InputError, StructureError, as_array, finite
 from phloat.linear.form.mass_normalised import MassNormalised
 
@@ -177,7 +177,7 @@ class LinearPHDAE:
         matrices = [(f"{name}, {meaning}", getattr(self, name)) for name, meaning in names.items()]
         rows = [(title, f"{m.shape[0]} × {m.shape[1]}", m.nnz) for title, m in matrices if m.size]
         order = f"{self.split} velocities, {self.rows.size - self.split} stresses" if self.split >= 0 else ""
-        values = {"rows": order, "ports": listed(self.ports), "multipliers": listed(self.multipliers)}
+        values = {"rows": order, "ports": name_list(self.ports), "multipliers": name_list(self.multipliers)}
         return facts(repr(self), values) + grid("matrices", ("", "size", "entries"), rows)
 
 

@@ -21,15 +21,15 @@ from phloat.motion.initial.velocities import displaced, sort_given
 from phloat.system.connection import Connection, End, port_state
 from phloat.system.joint_rows import (
     ball_joints,
+    columns_in_velocities,
     element_ends,
     ends,
-    half_turned,
-    in_velocities,
-    scattered,
+    is_half_turn,
+    scatter_rows,
     sense,
     unwrapped,
 )
-from phloat.system.state import State, resting
+from phloat.system.state import State, rest_state
 from phloat.system.system import System
 
 CLOSED = 1e-11  # the gap that counts as closed, relative to the size of the mechanism
@@ -114,7 +114,7 @@ def _complaint(task: Closure, values: dict[str, np.ndarray], best: State) -> str
         metres = isinstance(row, Row) and row.is_length
         open_by.setdefault((c.name, "m" if metres else "rad"), []).extend(gap / unit)
     size = {key: float(np.linalg.norm(gaps)) for key, gaps in open_by.items()}
-    apart = {name for name, c in task.system.joints.items() if half_turned(c, *ends(c, best))}
+    apart = {name for name, c in task.system.joints.items() if is_half_turn(c, *ends(c, best))}
     where, unit_name = max(size, key=lambda key: size[key] + (APART if key[0] in apart else 0.0))
     held_too = f" with {', '.join(sorted(task.held))} held" if task.held else ""
     if where in apart:
@@ -163,7 +163,7 @@ def initial_guess(
     """Bodies set one against the other along the joints, with joints at zero (or at what is wanted); and those joints."""
     system = task.system
     known = guess | values
-    state = resting(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
+    state = rest_state(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in known.items()})
     random = np.random.default_rng(wander)
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in known and _is_oriented(state, name, known)}
     waiting, tree = list(system.joints.values()), []
@@ -283,7 +283,7 @@ class Closure:
     @cached_property
     def unknowns(self) -> tuple[np.ndarray, np.ndarray]:
         """Columns of the rigid velocities that may move, and the unit of each (lengths by size)."""
-        places, columns, units = in_velocities(self.system), [], []
+        places, columns, units = columns_in_velocities(self.system), [], []
         for name, body in self.system.bodies.items():
             for i, kind in enumerate(body.active):
                 fixed = f"{name}.r_P" if kind < 3 else f"{name}.theta" if len(body.active) == 3 else f"{name}.A_IB"
@@ -310,7 +310,7 @@ class Closure:
             on_first, on_second = row.rate(first, second)
             blocks.append((c, (on_first / unit, on_second / unit)))
         columns, units = self.unknowns
-        G = scattered(blocks, in_velocities(self.system))
+        G = scatter_rows(blocks, columns_in_velocities(self.system))
         return np.concatenate(gaps) if gaps else np.zeros(0), csr(G[:, columns] @ sp.diags_array(units))
 
     def scaled_gap(
@@ -345,12 +345,12 @@ class Closure:
     def moved(self, state: State, step: np.ndarray) -> State:
         """The state with bodies moved by the unknowns."""
         columns, units = self.unknowns
-        whole = np.zeros(in_velocities(self.system).size)
+        whole = np.zeros(columns_in_velocities(self.system).size)
         whole[columns] = step * units
         return displaced(self.system, state, whole)
 
     def pointing_apart(self, state: State) -> bool:
-        return any(half_turned(c, *ends(c, state)) for c in self.system.joints.values())
+        return any(is_half_turn(c, *ends(c, state)) for c in self.system.joints.values())
 
 
 def _shortest(G: Matrix, right: np.ndarray, damping: float) -> np.ndarray:

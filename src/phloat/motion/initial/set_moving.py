@@ -26,7 +26,7 @@ from phloat.motion.initial.velocities import (
 )
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.connection import Connection
-from phloat.system.joint_rows import ball_joints, ends, in_velocities, scattered
+from phloat.system.joint_rows import ball_joints, columns_in_velocities, ends, scatter_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
@@ -152,7 +152,7 @@ class VelocityProblem:
 
 def _velocity_problem(system: System, state: State, given: Mapping[str, object], drives: np.ndarray) -> VelocityProblem:
     values, given_rates = _sorted(system, given)
-    places = in_velocities(system)
+    places = columns_in_velocities(system)
     G, B_lam = velocity_rows(system, state)
     wanted, right = [], [B_lam @ drives]
     for c, some, rate in given_rates.values():
@@ -165,7 +165,7 @@ def _velocity_problem(system: System, state: State, given: Mapping[str, object],
     rows = Layout({name: rate.shape for name, (_, _, rate) in given_rates.items()}, "joint")
     return VelocityProblem(
         M=mass(system, state),
-        G=stacked([[G], [scattered(wanted, places)]]),
+        G=stacked([[G], [scatter_rows(wanted, places)]]),
         b=np.concatenate(right),
         w=e[where],
         held=held[where],

@@ -23,8 +23,8 @@ from phloat.motion.initial.velocities import (
     with_velocities,
 )
 from phloat.system.connection import Connection, End, port_state
-from phloat.system.joint_rows import in_velocities, port_columns, potential_gradient
-from phloat.system.state import State, Still, computed_once
+from phloat.system.joint_rows import columns_in_velocities, port_columns, potential_gradient
+from phloat.system.state import ConstantState, State, computed_once
 from phloat.system.system import System
 from phloat.system.terms import energy
 
@@ -127,7 +127,7 @@ class Statics:
     def _balance(self, state: State) -> Balance:
         f, size = forces_at_rest(self.system, state)
         ports = [name for name, where in self.system.ports.slices.items() if self.u[where].any()]
-        columns = port_columns(self.system, state, in_velocities(self.system), ports)
+        columns = port_columns(self.system, state, columns_in_velocities(self.system), ports)
         push = columns @ self.u[self.system.ports.indices(ports)]
         return Balance(f + push, push, velocity_rows(self.system, state)[0], size + np.abs(push))
 
@@ -149,14 +149,14 @@ class Statics:
     def foreseen(self, state: State, foreseen: State, step: np.ndarray, part: float) -> tuple[State, State]:
         """The state after a step, and the same with the stress that its tangent foresees: σ̂ + part (σ(η) − σ̂) + C⁻¹(∂ε/∂η) δη."""
         after = self.moved(state, step)
-        e, places = after.e.copy(), in_velocities(self.system)
+        e, places = after.e.copy(), columns_in_velocities(self.system)
         for name in self.prestress:
             body, where, pose = self.system.bodies[name], after.layout[f"{name}.sigma"], state.pose(name)
             own, B = step[places.columns[name][len(body.active) :]], body.elastic.gradient(pose.eta)
             known = foreseen.e[where]
             e[where] = known + part * (pose.sigma - known) + body.elastic.C_inverse @ (B @ own)
         same = replace(after, e=e)
-        if isinstance(same, Still) and isinstance(after, Still):
+        if isinstance(same, ConstantState) and isinstance(after, ConstantState):
             # the states of ports do not depend on stress
             same.known.update({key: it for key, it in after.known.items() if isinstance(key, End)})
         return after, same
@@ -223,7 +223,7 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
 def statics(system: System, state: State, u: np.ndarray) -> Statics:
     """The equations of a system at rest, from a state (whose velocities do not count)."""
     start = with_velocities(system, state, np.zeros(len(velocity_indices(system))))
-    return Statics(system, Still(start.bodies, start.layout, start.e), u)
+    return Statics(system, ConstantState(start.bodies, start.layout, start.e), u)
 
 
 def _left(row: Row, first: PortState, second: PortState, first_0: PortState, second_0: PortState) -> float:

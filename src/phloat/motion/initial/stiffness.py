@@ -13,17 +13,17 @@ import numpy as np
 from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, assembled
 from phloat.bodies.body import Body, Port
-from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turned_with
+from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turn_stiffness
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
 from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
 from phloat.system.connection import Connection, Element
 from phloat.system.joint_rows import (
     VelocityColumns,
+    columns_in_velocities,
     coordinate,
     element_ends,
     ends,
-    in_velocities,
-    scattered,
+    scatter_rows,
 )
 from phloat.system.state import Pose, State
 from phloat.system.system import System
@@ -33,7 +33,7 @@ ROUND_OFF = 1e-14  # of places: by so much the length of a spring is unknown
 
 def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> Matrix:
     """K of the whole system at a state, with the multipliers and inputs that load it."""
-    places = in_velocities(system)
+    places = columns_in_velocities(system)
     own = [(places.columns[name], block) for name, block in _own_terms(system, state, u)]
     pairs = [(_both(c, places), _pair_stiffness(sides, loads)) for c, sides, loads in _loaded(system, state, lam, u)]
     return _summed(own + pairs, places.size)
@@ -41,7 +41,7 @@ def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> M
 
 def loads_stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> tuple[Matrix, Matrix]:
     """What loads add to the stiffness of bodies and springs, and the sum of the magnitudes of its terms, entry by entry."""
-    places, terms, sizes = in_velocities(system), [], []
+    places, terms, sizes = columns_in_velocities(system), [], []
     for name, block in _own_terms(system, state, u, elastic=False):
         terms.append((places.columns[name], block))
         sizes.append((places.columns[name], grouped(block, kinds(system.bodies[name].columns))))
@@ -68,7 +68,7 @@ def spring_rows(system: System, state: State) -> tuple[Matrix, np.ndarray, np.nd
                 rates.append((element, row.rate(*sides)))
                 slopes.append(law.slope(x))
                 noise.append(law.round_off(x, far))
-    return scattered(rates, in_velocities(system)), np.array(slopes), np.array(noise)
+    return scatter_rows(rates, columns_in_velocities(system)), np.array(slopes), np.array(noise)
 
 
 def grouped(block: np.ndarray, kinds: np.ndarray) -> np.ndarray:
@@ -229,7 +229,7 @@ def _pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np
     K = -maps.T @ curved @ maps
     for i, (port, mine) in enumerate(zip(sides, parts, strict=True)):
         if sizes[i]:
-            K[mine, mine] += turned_with(port, pull[12 * i : 12 * i + 12])
+            K[mine, mine] += turn_stiffness(port, pull[12 * i : 12 * i + 12])
     for row, effort, slope in loads:
         if not row.has_gap:
             K += _spin_stiffness(row, effort, sides, parts)

@@ -16,8 +16,8 @@ from phloat.joints.rows import gap_units
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.inputs.signals import FIRST
-from phloat.system.joint_rows import ends, gaps, half_turned, in_rows, in_velocities, joint_rows
-from phloat.system.state import State, checked
+from phloat.system.joint_rows import columns_in_rows, columns_in_velocities, ends, gaps, is_half_turn, joint_rows
+from phloat.system.state import State, check_quantity
 from phloat.system.system import System, fits
 from phloat.system.terms import Terms, terms
 
@@ -37,12 +37,12 @@ def mass(system: System, state: State) -> Matrix:
 
 def velocity_rows(system: System, state: State) -> tuple[Matrix, Matrix]:
     """G and B_λ for w: 0 = −G w + B_λ u."""
-    return joint_rows(system, state, in_velocities(system))
+    return joint_rows(system, state, columns_in_velocities(system))
 
 
 def velocity_indices(system: System) -> np.ndarray:
     """Indices of w in e."""
-    columns = in_rows(system, system.layout).columns
+    columns = columns_in_rows(system, system.layout).columns
     return np.concatenate([columns[name] for name in system.bodies])
 
 
@@ -64,7 +64,7 @@ def require_closed(system: System, state: State) -> None:
         if (np.abs(gap) > CLOSED * gap_units(system.joints[name].closed, system.size)).any():
             raise InputError(f"joint {name!r} is open by {np.abs(gap).max():.3g}; close it with place(system, …)")
     for name, c in system.joints.items():
-        if half_turned(c, *ends(c, state)):
+        if is_half_turn(c, *ends(c, state)):
             raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
 
 
@@ -108,7 +108,7 @@ def sort_given(
     for name in given:
         if name not in names and name not in of_joints:
             raise PortError(unknown(kind, name, [*names, *of_joints]))
-    values = {name: checked(system.layout, name, value) for name, value in given.items() if name in names}
+    values = {name: check_quantity(system.layout, name, value) for name, value in given.items() if name in names}
     return values, {name: value for name, value in given.items() if name not in values}
 
 
@@ -169,7 +169,7 @@ def convective(system: System, state: State, u: np.ndarray) -> np.ndarray:
 
 def displaced(system: System, state: State, step: np.ndarray) -> State:
     """Bodies moved by a small motion along w: r_P by A δx, A by the rotation δφ in body axes, η by δη; σ is left alone."""
-    places, e = in_velocities(system), state.e.copy()
+    places, e = columns_in_velocities(system), state.e.copy()
     for name, body in system.bodies.items():
         own = np.zeros(6 + body.coordinates)
         own[body.columns] = step[places.columns[name]]

@@ -13,8 +13,8 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.rows import read
 from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
-from phloat.system.joint_rows import VelocityColumns, coordinates_of, in_rows, port_blocks, sense
-from phloat.system.state import DERIVED, State, Still
+from phloat.system.joint_rows import VelocityColumns, columns_in_rows, coordinates_of, port_blocks, sense
+from phloat.system.state import DERIVED, ConstantState, State
 from phloat.system.system import System
 
 
@@ -69,7 +69,7 @@ class Outputs(Mapping[str, Any]):
 
     @cached_property
     def _places(self) -> VelocityColumns:
-        return in_rows(self.system, self.system.layout)
+        return columns_in_rows(self.system, self.system.layout)
 
 
 # --- outputs during a run ---------------------------------------------------------------------------------------------
@@ -148,7 +148,8 @@ class _Now(Outputs):
         self._reader, self._kept = reader, kept
         self._found: dict[str, np.ndarray | float] = {}
         system = reader.run.system
-        super().__init__(system, lambda: Still(system.bodies, system.layout, unload_states(reader.run, kept[None])[0]))
+        bodies, layout = system.bodies, system.layout
+        super().__init__(system, lambda: ConstantState(bodies, layout, unload_states(reader.run, kept[None])[0]))
 
     def _flow(self, port: str) -> np.ndarray:
         return super()._flow(port) if (found := self._value(port, port)) is None else np.atleast_1d(found)

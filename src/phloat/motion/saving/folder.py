@@ -26,7 +26,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from phloat.algebra.array_files import DAMAGED, read_npy, read_npz, whole_rows
+from phloat.algebra.array_files import DAMAGED, complete_rows, read_npy, read_npz
 from phloat.algebra.layout import Layout
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.format.system import plain
@@ -202,7 +202,7 @@ class RunFolder:
         """The rows of an incomplete piece that all of its files have."""
         wanted = column_shapes(system, saved["entries"])
         try:
-            arrays = {name: whole_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
+            arrays = {name: complete_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
         except DAMAGED:
             return None
         rows = min(map(len, arrays.values()))

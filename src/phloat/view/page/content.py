@@ -51,31 +51,32 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
     drawings, size = body_drawings(result)
     inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result)
     lines = 12 + sum(6 + 4 * len(body.ports) for body in system.bodies.values()) + 2 * system.multipliers.size
-    at = thin_out(np.arange(len(result)), int(np.clip(MAX_NUMBERS // lines, 200, MAX_TIMES)))
-    turned = None if result.turned is None else result.turned[at]
-    few = replace(result, t=result.t[at], e=result.e[at], lam=result.lam[at], accounts=None, turned=turned)
+    indices = thin_out(np.arange(len(result)), int(np.clip(MAX_NUMBERS // lines, 200, MAX_TIMES)))
+    turned = None if result.turned is None else result.turned[indices]
+    t, e, lam = result.t[indices], result.e[indices], result.lam[indices]
+    thinned = replace(result, t=t, e=e, lam=lam, accounts=None, turned=turned)
     if system.plane or turned is not None:
-        coordinates = few.coordinates
+        coordinates = thinned.coordinates
     else:  # full turns were not counted in the run; they are found from neighbouring outputs, so all outputs are needed
-        coordinates = {name: line[at] for name, line in result.coordinates.items()}
-    moves = {name: body_motion(result, name, at) for name in system.bodies}
-    quantities = energy_quantities(ledger, at) + result_quantities(few, moves, drawings, coordinates, inputs)
-    frames = _frame_indices(few, moves)
+        coordinates = {name: line[indices] for name, line in result.coordinates.items()}
+    moves = {name: body_motion(result, name, indices) for name in system.bodies}
+    quantities = energy_quantities(ledger, indices) + result_quantities(thinned, moves, drawings, coordinates, inputs)
+    frames = _frame_indices(thinned, moves)
     moves = {name: pose_at(move, frames) for name, move in moves.items()}
-    some = {name: pose_at(move, even_indices(len(move.r_P), MAX_POSES)) for name, move in moves.items()}
-    speeds = [np.linalg.norm(drawings[name].velocity(move), axis=-1).max() for name, move in some.items()]
+    samples = {name: pose_at(move, even_indices(len(move.r_P), MAX_POSES)) for name, move in moves.items()}
+    speeds = [np.linalg.norm(drawings[name].velocity(move), axis=-1).max() for name, move in samples.items()]
     stresses = [q.lines["largest"].max() for q in quantities if q.name.endswith(STRESS)]
     return {
         "kind": "motion",
         "plane": system.plane is not None,
         "up": _up_direction(system),
-        "frames": pack.add("f8", few.t[frames]),
-        "times": pack.add("f8", few.t),
+        "frames": pack.add("f8", thinned.t[frames]),
+        "times": pack.add("f8", thinned.t),
         "bodies": [_body_data(pack, name, *_compress_body(drawings[name], move)) for name, move in moves.items()],
         "joints": [_joint_data(system, drawings, c, size) for c in system.joints.values()],
         "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
         "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
-        "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in some.items()])),
+        "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in samples.items()])),
         "quantities": _quantity_data(pack, quantities),
         "summary": _summary_rows(result, ledger, len(frames)),
     }
@@ -87,19 +88,19 @@ def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
     return scene(result.system, result.state(0), size), size
 
 
-def thin_out(at: np.ndarray, most: int) -> np.ndarray:
-    """Every n-th of the indices `at`, so that there are about `most`, and the last one."""
-    step = -(-len(at) // most)
-    return at if step <= 1 else np.unique(np.append(at[::step], at[-1]))
+def thin_out(indices: np.ndarray, most: int) -> np.ndarray:
+    """Every n-th of the indices, so that there are about `most`, and the last one."""
+    step = -(-len(indices) // most)
+    return indices if step <= 1 else np.unique(np.append(indices[::step], indices[-1]))
 
 
 def _frame_indices(result: Result, moves: Mapping[str, Pose]) -> np.ndarray:
     """The indices of the output times that become frames: about MAX_FRAMES, more if bodies turn by more than MAX_TURN between."""
-    turned = np.zeros(max(len(result) - 1, 0))
+    turns = np.zeros(max(len(result) - 1, 0))
     for move in moves.values():
         rate = np.linalg.norm(move.omega, axis=1)
-        turned = np.maximum(turned, 0.5 * (rate[1:] + rate[:-1]) * np.diff(result.t))
-    return thin_out(np.arange(len(result)), max(MAX_FRAMES, int(turned.sum() / MAX_TURN)))
+        turns = np.maximum(turns, 0.5 * (rate[1:] + rate[:-1]) * np.diff(result.t))
+    return thin_out(np.arange(len(result)), max(MAX_FRAMES, int(turns.sum() / MAX_TURN)))
 
 
 def _compress_body(drawn: Drawing, move: Pose) -> tuple[Drawing, Pose]:
@@ -237,9 +238,9 @@ def _time_text(result: Result | LinearResult, frames: int) -> str:
 
 def modes_content(modes: Modes, pack: Pack) -> Document:
     """The document of the page of elastic modes; each mode is a coordinate of the drawings, a complex mode is two."""
-    shown, fields = elastic_modes(modes)[:MAX_MODES], modes.system.fields
+    numbers, fields = elastic_modes(modes)[:MAX_MODES], modes.system.fields
     still, spinning = pack.add("f8", np.zeros(1)), np.iscomplexobj(modes.vectors)
-    shapes = {name: np.stack([modes.shape(k, name) for k in shown], axis=-1) for name in fields}
+    shapes = {name: np.stack([modes.shape(k, name) for k in numbers], axis=-1) for name in fields}
     tops = np.max([np.abs(shape).max(axis=(0, 1), initial=0.0) for shape in shapes.values()], axis=0)
     scale = AMPLITUDE * _fields_size(fields) / np.where(tops > 0.0, tops, 1.0)
     rates = np.zeros(len(modes)) if modes.growth is None else modes.growth
@@ -248,16 +249,16 @@ def modes_content(modes: Modes, pack: Pack) -> Document:
     if spinning:
         shapes = {name: np.concatenate([shape.real, shape.imag], axis=-1) for name, shape in shapes.items()}
     reach = np.max([np.abs(shape).max(axis=(0, 2)) for shape in shapes.values()], axis=0)
-    zero = np.zeros((1, len(shown) * (1 + spinning)))
+    zero = np.zeros((1, len(numbers) * (1 + spinning)))
     motions = {name: (shape, zero, zero) for name, shape in shapes.items()}
     return _fields_document("modes", pack, fields, motions, reach) | {
         "frames": still,
         "times": still,
         "spinning": bool(spinning),
-        "modes": [{"number": k, "omega": float(modes.omega[k]), "growth": growth[k]} for k in shown],
+        "modes": [{"number": k, "omega": float(modes.omega[k]), "growth": growth[k]} for k in numbers],
         "summary": [
             ["bodies", ", ".join(fields)],
-            ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(shown)} shown here"],
+            ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(numbers)} shown here"],
             ["unknowns", f"{modes.system.split} velocities, {modes.system.rows.size - modes.system.split} stresses"],
             ["shapes", "each scaled to the same size"],
         ],
@@ -269,12 +270,12 @@ def linear_content(result: LinearResult, pack: Pack) -> Document:
     system = result.system
     if not system.fields:
         raise InputError("this linear system has no bodies to draw; plot(result) draws its lines")
-    at = thin_out(np.arange(len(result)), MAX_TIMES)
-    parts = {name: getattr(result, name)[at] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
-    few, frames = replace(result, **parts), thin_out(np.arange(len(at)), MAX_FRAMES)
+    indices = thin_out(np.arange(len(result)), MAX_TIMES)
+    parts = {name: getattr(result, name)[indices] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
+    thinned, frames = replace(result, **parts), thin_out(np.arange(len(indices)), MAX_FRAMES)
     motions, reach, speed = {}, np.zeros(3), 0.0
     for name, part in system.fields.items():
-        ways, rates = (x(name)[frames].reshape(len(frames), -1) for x in (few.displacement, few.velocity))
+        ways, rates = (x(name)[frames].reshape(len(frames), -1) for x in (thinned.displacement, thinned.velocity))
         shapes, (way, rate) = principal_shapes(ways, rates, within=TOLERANCE)
         motions[name] = shapes.reshape(len(part.points), 3, -1), way, rate
         reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
@@ -282,10 +283,10 @@ def linear_content(result: LinearResult, pack: Pack) -> Document:
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
     return _fields_document("linear", pack, system.fields, motions, reach) | {
-        "frames": pack.add("f8", few.t[frames]),
-        "times": pack.add("f8", few.t),
+        "frames": pack.add("f8", thinned.t[frames]),
+        "times": pack.add("f8", thinned.t),
         "range": {"stress": 0.0, "speed": speed},
-        "quantities": _quantity_data(pack, linear_quantities(few)),
+        "quantities": _quantity_data(pack, linear_quantities(thinned)),
         "summary": [
             ["bodies", ", ".join(system.fields)],
             ["ties and joints", ", ".join(system.multipliers) or "none"],

@@ -28,8 +28,8 @@ class Pack:
         """Adds an array as 16-bit integers with one scale a column: errors are 1.5e-5 of its largest entry; returns its index."""
         x = np.atleast_2d(np.asarray(x, dtype=float))
         scale = np.abs(x).max(axis=0, initial=0.0) / INT16_MAX
-        whole = np.rint(x / np.where(scale > 0.0, scale, 1.0)).astype("<i2")
-        return self.add("i2", whole, scale)
+        integers = np.rint(x / np.where(scale > 0.0, scale, 1.0)).astype("<i2")
+        return self.add("i2", integers, scale)
 
     def text(self) -> str:
         """The block, compressed by zlib and encoded in base64."""
@@ -73,13 +73,14 @@ def principal_shapes(*histories: np.ndarray, within: float) -> tuple[np.ndarray,
     """
     sizes = [float(np.abs(part).max(initial=0.0)) or 1.0 for part in histories]
     scaled = np.vstack([part / size for part, size in zip(histories, sizes, strict=True)])
-    some = scaled[:: 1 + len(scaled) // MAX_SNAPSHOTS]
-    tall = some.shape[0] > some.shape[1]
-    squared, vectors = np.linalg.eigh(some.T @ some if tall else some @ some.T)  # half the digits, enough for drawings
-    left = np.sqrt(np.cumsum(np.maximum(squared, 0.0)))  # the error without this shape and all smaller ones
-    keep = max(1, int((left > within * np.sqrt(len(some))).sum()))
+    samples = scaled[:: 1 + len(scaled) // MAX_SNAPSHOTS]
+    tall = samples.shape[0] > samples.shape[1]
+    # the Gram matrix has half the digits, enough for drawings
+    squared, vectors = np.linalg.eigh(samples.T @ samples if tall else samples @ samples.T)
+    errors = np.sqrt(np.cumsum(np.maximum(squared, 0.0)))  # the error without this shape and all smaller ones
+    keep = max(1, int((errors > within * np.sqrt(len(samples))).sum()))
     V = vectors[:, : -keep - 1 : -1]
-    V = V if tall else some.T @ V / np.sqrt(np.maximum(squared[: -keep - 1 : -1], 1e-300))
+    V = V if tall else samples.T @ V / np.sqrt(np.maximum(squared[: -keep - 1 : -1], 1e-300))
     starts = np.cumsum([0, *(len(part) for part in histories)])
     shares = scaled @ V
     return V, [size * shares[a:b] for size, a, b in zip(sizes, starts[:-1], starts[1:], strict=True)]
