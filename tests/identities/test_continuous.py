@@ -5,9 +5,10 @@ import pytest
 
 import phloat as ph
 from phloat.motion.continuous.flow import Flow
-from phloat.motion.initial.velocities import accelerations, velocity_indices
+from phloat.motion.initial.accelerations import accelerations
+from phloat.motion.initial.velocities import velocity_indices
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.run.driver import Run
+from phloat.motion.run.run import Run
 from phloat.motion.run.task import Task
 
 SOFT = ph.Material(E=1e5, rho=2714.0, nu=0.33)  # elastic forces no larger than those of inertia, which they would hide

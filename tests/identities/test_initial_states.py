@@ -6,16 +6,10 @@ from bodies_zoo import Cloud, beam, bodies, random_state
 
 import phloat as ph
 from phloat.algebra.cross import cross
+from phloat.motion.initial.accelerations import accelerations, convective
 from phloat.motion.initial.equilibrium import balance_point
 from phloat.motion.initial.statics import statics
-from phloat.motion.initial.velocities import (
-    accelerations,
-    convective,
-    mass,
-    rigid_columns,
-    velocity_indices,
-    velocity_rows,
-)
+from phloat.motion.initial.velocities import mass, rigid_columns, velocity_indices, velocity_rows
 from phloat.motion.inputs.inputs import Inputs
 
 SEEDS = (0, 1)
@@ -152,7 +146,7 @@ def test_stiffness_is_the_derivative_of_the_forces():
     lam = 10 * rng.normal(size=system.multipliers.size)
 
     def force(step):
-        at = task.balance(task.moved(task.start, step))
+        at = task.balance(task.displace(task.start, step))
         return at.f + at.G.T @ lam
 
     K, h = task.stiffness(task.start, lam).toarray(), 1e-6

@@ -80,7 +80,7 @@ def test_positions_count_as_velocities():
     assert u.at(0.4)[where][0] == pytest.approx(2 * np.cos(0.8), rel=1e-10)
     assert u.mean(0.1, 0.7)[where][0] == pytest.approx((np.sin(1.4) - np.sin(0.2)) / 0.6, rel=1e-14)
     assert u.rate(0.4)[where][0] == pytest.approx(-4 * np.sin(0.8), rel=1e-7)
-    assert u.paths["motor"].place(0.4)[0] == np.sin(0.8)
+    assert u.paths["motor"].position_at(0.4)[0] == np.sin(0.8)
 
 
 def test_a_pose_in_space_gives_its_twist():

@@ -51,9 +51,9 @@ def test_drives_over_a_chunk_move_as_step_by_step(value, times):
     ):
         at, one_by_one = drive.start, []
         for step in pairwise(times):
-            at = drive.moved(at, signals, np.array(step))[0]
+            at = drive.positions(at, signals, np.array(step))[0]
             one_by_one.append(at)
-        np.testing.assert_array_equal(drive.moved(drive.start, signals, times), one_by_one)
+        np.testing.assert_array_equal(drive.positions(drive.start, signals, times), one_by_one)
 
 
 def test_a_function_that_fails_in_the_middle_of_a_chunk_is_named_with_the_time():

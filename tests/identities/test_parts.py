@@ -50,7 +50,7 @@ def test_factors_that_wait_are_those_that_were_made():
     runners = [KernelRun(Task(system, state, 0.0, 0.2, 2e-3, Inputs(system)), parts=PARTS) for _ in range(2)]
     for k in range(100):
         for runner, anew in zip(runners, (False, True), strict=True):
-            runner.go(2e-3 * np.array([k, k + 1]))
+            runner.step_through(2e-3 * np.array([k, k + 1]))
             runner.h = 0.0 if anew else runner.h
     kept, again = (runner.state().e for runner in runners)
     counts = [runner.packed.iw[tables.I_FACTORISATIONS] for runner in runners]

@@ -203,11 +203,11 @@ def test_a_result_in_hand_is_saved_whole(tmp_path):
 
 
 def test_pieces_are_plain_numpy_files_and_rows_leave_the_memory(tmp_path, monkeypatch):
-    from phloat.motion.run.driver import Rows
+    from phloat.motion.run.run import Rows
 
     longest = []
     reserve = Rows.reserve
-    monkeypatch.setattr(Rows, "reserve", lambda self, more: (reserve(self, more), longest.append(len(self.kept)))[0])
+    monkeypatch.setattr(Rows, "reserve", lambda self, more: (reserve(self, more), longest.append(len(self.numbers)))[0])
     system, state, options = begun("inputs")
     result = ph.simulate(system, state, save=tmp_path / "run", **options)
     pieces = [np.load(file) for file in sorted((tmp_path / "run").glob("e.*.npy"))]

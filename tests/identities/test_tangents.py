@@ -57,7 +57,7 @@ def test_the_stiffness_is_the_derivative_of_all_forces(kind):
         slopes = []
         for h in (2e-5 * task.units[k], 4e-5 * task.units[k]):
             step = h * np.eye(K.shape[0])[k]
-            sides = [force(task.moved(task.start, sign * step)) for sign in (-1, 1)]
+            sides = [force(task.displace(task.start, sign * step)) for sign in (-1, 1)]
             slopes.append((sides[0] - sides[1]) / (2 * h))
         found = (4 * slopes[0] - slopes[1]) / 3  # Richardson's
         np.testing.assert_allclose(K[:, k], found, rtol=0, atol=2e-7 * np.abs(K[:, k]).max())

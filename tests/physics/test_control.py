@@ -197,8 +197,8 @@ def test_efforts_never_exceed_their_saturation(limit):
     told = []
 
     class Watched(Sampled):
-        def couple(self, model, dt):
-            model, function = super().couple(model, dt)
+        def start_run(self, model, dt):
+            model, function = super().start_run(model, dt)
 
             def watched(t, y):
                 answer = function(t, y)
@@ -223,7 +223,7 @@ def test_efforts_are_held_and_arrive_late():
 
     def watched(model, dt):
         control = Sampled(function, every=0.05, delay=0.02)
-        model, inner = control.couple(model, dt)
+        model, inner = control.start_run(model, dt)
         return lambda t, y: applied.append((t, float(inner(t, y)["pin"]))) or {"pin": 0.0}
 
     system = wheel()

@@ -174,7 +174,7 @@ def test_a_spinning_beam_settles_to_its_stretch():
 
 
 def test_a_settled_motion_does_not_ring():
-    from phloat.motion.initial.velocities import accelerations
+    from phloat.motion.initial.accelerations import accelerations
     from phloat.motion.inputs.inputs import Inputs
 
     system = ph.connect({"b": bar()}, joints=[ph.Revolute("ground", "b.P")], gravity=(0, -g, 0), plane="xy")

@@ -256,7 +256,7 @@ def moving(system: ph.System, state: ph.State, u: dict, rng: np.random.Generator
         parts += [rigid, (plan.where != "flat") * 20.0 * loaded(body, rng) if body.coordinates else np.zeros(0)]
     G, B = velocity_rows(system, state)
     M = mass(system, state)
-    driven = B @ as_inputs(system, u).driving().at(0.0)
+    driven = B @ as_inputs(system, u).drives_only().at(0.0)
     w, _ = SaddleSystem(M, G).solve(M @ np.concatenate(parts), driven)
     if np.abs(G @ w - driven).max(initial=0.0) > 1e-9:  # a loop may not let its drives move
         reject()

@@ -82,7 +82,7 @@ def _with_spin(system: System, state: State, spin: np.ndarray, about: np.ndarray
 def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u: np.ndarray) -> tuple[State, float]:
     """Newton's method for [K −Gᵀ; G 0] (δq, λ) = (f, −gap), with the shortest δq in scaled units if it is not unique."""
     task = statics(system, state, u)
-    scale = 1.0 / task.stiff
+    scale = 1.0 / task.force_scale
     error = np.inf
     for _ in range(NEWTON):
         moving = _with_spin(system, state, spin, about)
@@ -99,7 +99,7 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
         error = max(error, float(np.abs(gap).max(initial=0.0)) / task.length)
         K = _stiffness(system, moving, lam, u)
         step = _constrained_step(scale[:, None] * K * scale, scaled, residual, gap)
-        state = task.moved(state, scale * step)
+        state = task.displace(state, scale * step)
         if error < CONVERGED:  # the last step improves soft motions, such as the twist of a thin blade
             break
     return _with_spin(system, state, spin, about), error

@@ -22,7 +22,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
 from phloat.motion.initial.saddle import SaddleSystem
-from phloat.motion.initial.stiffness import grouped, inertia_slopes, kinds, loads_stiffness, spring_rows
+from phloat.motion.initial.stiffness import block_norms, inertia_slopes, loads_stiffness, motion_kinds, spring_rows
 from phloat.motion.initial.velocities import mass, velocity_indices, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
@@ -66,7 +66,7 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
         M_b = body.inertia.at(pose.eta).M
         gamma = M_b @ N - by_w
         K_h.append(-(by_eta + by_w @ N)[c])
-        by_w, by_eta, N, M_b = (grouped(a, kinds(np.arange(len(N)))) for a in (by_w, by_eta, N, M_b))
+        by_w, by_eta, N, M_b = (block_norms(a, motion_kinds(np.arange(len(N)))) for a in (by_w, by_eta, N, M_b))
         K_h_size.append((by_eta + by_w @ N)[c] + _inertia_round_off(body, pose)[c])
         gammas.append(np.where(np.abs(gamma) > ROUND_OFF * (M_b @ N + by_w), gamma, 0.0)[c])
     return SmallMotion(M, diagonal(gammas), csr(K + diagonal(K_h)), csr(sizes + diagonal(K_h_size)), lam, spin)

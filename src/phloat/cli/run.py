@@ -105,7 +105,7 @@ def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool
 def _interrupted_run(model: Model, path: str, folder: Path) -> str:
     """The message of an interrupted run: saved times and how to continue. Removes the folder of a run without rows."""
     run_folder = RunFolder(folder)
-    if not run_folder.taken:
+    if not run_folder.exists:
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
         return NOTHING_WRITTEN

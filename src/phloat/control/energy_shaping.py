@@ -75,12 +75,12 @@ def _require_minimum(loop: System, balanced: State, springs: Mapping[str, float]
     """Raises InputError if H_d has no minimum at the target: its curvature, relative to bodies and mass, is negative."""
     task = statics(loop, balanced, np.zeros(loop.ports.size))
     at_target = balance_point(task, task.start)
-    B = terms(loop, balanced).B[task.where]
+    B = terms(loop, balanced).B[task.indices]
     spring_forces = sum(k * np.abs(B[:, loop.ports[joint]].toarray()[:, 0]) ** 2 for joint, k in springs.items())
     rate = float((spring_forces / task.mass.diagonal())[task.rigid].max())  # a squared frequency of the springs
-    W = task.soft + (rate - task.rate) * task.mass
+    W = task.metric + (rate - task.rate) * task.mass
     S = sp.diags_array(1.0 / np.sqrt(W.diagonal()))
-    Z = null_space(csr(at_target.at.G @ S))
+    Z = null_space(csr(at_target.balance.G @ S))
     K, M = ((Z.T @ (S @ matrix @ S) @ Z).toarray() for matrix in (task.stiffness(task.start, at_target.lam), W))
     lowest = float(la.eigh(K + K.T, 2 * M, eigvals_only=True, subset_by_index=[0, 0])[0])
     if lowest < MINIMUM:

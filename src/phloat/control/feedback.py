@@ -46,7 +46,7 @@ class Feedback:
         """The highest frequency of the design model, rad/s."""
         return self.regulator.design.fastest
 
-    def couple(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+    def start_run(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
         """The plant with dampers, and the controller f(t, y) that makes its midpoint steps together with the plant.
 
         The response of an effort to the flow of its own port within a step is the damper; the rest is constant in the step.

@@ -233,7 +233,7 @@ class SystemStepper(ExternalStepper):
         assert self.runner is not None
         for port in self.ports:
             self.runner.signals[port] = Constant(self.inputs[self._input(port)].copy())
-        self.runner.go(nodes(t, length, self.dt))
+        self.runner.step_through(nodes(t, length, self.dt))
 
     def outputs(self) -> dict[str, np.ndarray]:
         y = Outputs(self.system, self.state if self.runner is None else self.runner.state())

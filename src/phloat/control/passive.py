@@ -70,7 +70,7 @@ class PassiveController:
             e[self.system.rows[row]] = stiffness * (positions.get(port, 0.0) - self.target.get(port, 0.0))
         return e
 
-    def couple(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+    def start_run(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
         """The plant with the dampers Z of a step, and the function f(t, y) that returns the efforts −a (see `coupling`)."""
         if dt is None:
             raise InputError(

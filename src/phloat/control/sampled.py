@@ -50,7 +50,7 @@ class Sampled:
         elif self.saturation is not None:
             positive("saturation", self.saturation)
 
-    def couple(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
+    def start_run(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
         """The plant, and the function f(t, y) that samples the controller; warns if the sample time is too long."""
         if dt is not None and self.every < dt * (1 - 1e-9):
             raise InputError(f"the sample time {self.every:g} s is shorter than the step of {dt:g} s; use a smaller dt")

@@ -184,7 +184,7 @@ def load_result(folder: str | Path, system: System | None = None) -> Result:
     try:
         description = run_folder.description()
     except InputError as error:
-        if not run_folder.taken or "cannot be read" not in str(error):
+        if not run_folder.exists or "cannot be read" not in str(error):
             raise
         return _without_description(run_folder, error)
     model = description.get("model", {"file": None, "why": "it was saved by an early version of phloat"})

@@ -96,7 +96,7 @@ def initial_state(system: System, start: Start, inputs: Mapping[str, Any], t: fl
         return steady_spin(system, axis=spin.axis, rate=spin.rate, about=spin.about, near=near, u=inputs or None)
     state = place(system, start.place, near=near)
     u = Inputs(system, inputs)
-    if start.moving is not None or u.driving().signals:
+    if start.moving is not None or u.drives_only().signals:
         state = set_moving(system, state, start.moving, u=u, t=t)
     if start.equilibrium:
         return equilibrium(system, state, u=u, t=t)

@@ -1,4 +1,4 @@
-"""Compile the time step now, so that no run has to wait for it: python -m phloat.motion.compiled."""
+"""Compile the time step in advance: python -m phloat.motion.compiled."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from phloat.system.connect import connect
 
 
 def warm() -> None:
-    """Two steps of a pendulum, unless the compiled step is there already."""
+    """Compiles the time step by two steps of a pendulum, unless it is in the cache."""
     if not is_compiled():
-        _swung(Composition4())
-        _swung(Midpoint())
+        _simulate_pendulum(Composition4())
+        _simulate_pendulum(Midpoint())
 
 
 def warm_continuous() -> None:
-    """The same by the equations in continuous time, which schemes of others integrate."""
-    _swung(RadauIIA())
+    """Compiles the equations in continuous time, which RadauIIA, IDA and GeneralisedAlpha integrate."""
+    _simulate_pendulum(RadauIIA())
 
 
-def _swung(scheme: Scheme) -> None:
+def _simulate_pendulum(scheme: Scheme) -> None:
     arm = RigidBody(1.0, np.eye(3), center=(1.0, 0.0, 0.0)).discretise()
     pendulum = connect({"arm": arm}, [Revolute("ground", "arm.P")], gravity=(0.0, -9.81, 0.0))
     simulate(pendulum, place(pendulum), 2e-3, dt=1e-3, scheme=scheme)

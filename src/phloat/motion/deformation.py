@@ -1,4 +1,4 @@
-"""Checks of the hypothesis of floating frames, that every body deforms little within its frame."""
+"""Checks that every body deforms little within its frame, as floating frames assume."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from phloat.system.joint_rows import columns_in_velocities
 from phloat.system.state import State
 from phloat.system.system import System
 
-STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # errors reported: 1 % of motions, 0.1 % of frequencies
-LARGE = 2.5e-3  # of the length: estimated errors from here on are reported
+STRETCHED, STRETCHED_LITTLE = 1e-2, 1e-3  # thresholds of warnings: 1 % for motions, 0.1 % for frequencies
+LARGE = 2.5e-3  # of the length: larger estimated errors are reported
 LARGE_UNSTIFFENED = 1e-2
 # error of a linear tip relative to its length, by the square of its turn: 0.38 of a cantilever, ½ of a hinge
 LINEAR = 0.4
-SAMPLES = 200  # times and points at which a linear motion is looked at, at most
-MOST = 32  # bodies whose joints are looked at
-AIM = 1e-4  # of the length: the error that the advised number of pieces is for
+SAMPLES = 200  # maximum number of times and points at which a linear motion is checked
+MOST = 32  # maximum number of bodies whose joints are considered
+AIM = 1e-4  # of the length: the target error of the recommended number of pieces
 
 
 def check_run(result: Result) -> dict[str, dict[str, float]]:
-    """The largest rotation, strain, deflection and error of every flexible body over a run; warns where the error is large."""
-    return _warn(result.system, _over_time(result.system, result.t, result.e), level=6)
+    """The largest rotation, strain, deflection and error of each flexible body during a run; warns if the error is large."""
+    return _warn_of(result.system, _largest_deformations(result.system, result.t, result.e), level=6)
 
 
 def check_linear_run(result: LinearResult) -> dict[str, dict[str, float]]:
-    """How far the fields of a linear system turn, and the error ½ θ² of what is linear in it; warns where that is large."""
+    """The largest rotation θ of each field of a linear system, and its linearisation error ½ θ²; warns if that is large."""
     times = np.unique(np.linspace(0, len(result) - 1, min(len(result), SAMPLES)).astype(int))
     out = {}
-    for name, seen in result.system.fields.items():
-        some = np.unique(np.linspace(0, len(seen.points) - 1, min(len(seen.points), SAMPLES)).astype(int))
-        extent = float(np.ptp(seen.points, axis=0).max())
+    for name, field in result.system.fields.items():
+        samples = np.unique(np.linspace(0, len(field.points) - 1, min(len(field.points), SAMPLES)).astype(int))
+        extent = float(np.ptp(field.points, axis=0).max())
         if extent:
-            rows = seen.motion[(3 * some[:, None] + np.arange(3)).ravel(), : result.way.shape[1]]
+            rows = field.motion[(3 * samples[:, None] + np.arange(3)).ravel(), : result.way.shape[1]]
             u = (rows @ result.way[times].T).T.reshape(len(times), -1, 3)
             turn = np.linalg.norm(u - u.mean(axis=1, keepdims=True), axis=-1).max(axis=1) / (0.5 * extent)
             k = int(turn.argmax())
             error = float(LINEAR * turn[k] ** 2)
             out[name] = {"rotation": float(turn[k]), "error": error, "t": float(result.t[times[k]])}
-    worst = max(out, key=lambda name: out[name]["error"], default="")
-    if worst and not out[worst]["error"] < LARGE:
-        it = out[worst]
+    body = max(out, key=lambda name: out[name]["error"], default="")
+    if body and not out[body]["error"] < LARGE:
+        largest = out[body]
         warnings.warn(
-            f"{worst!r} moves too far for a linear system: at t = {it['t']:.4g} s it turns by about {it['rotation']:.3g} rad, and "
-            f"points of it are off by about {100 * it['error']:.2g} % of its size; simulate the System itself",
+            f"{body!r} moves too far for a linear system: at t = {largest['t']:.4g} s it turns by about {largest['rotation']:.3g} "
+            f"rad, and points of it are off by about {100 * largest['error']:.2g} % of its size; simulate the System itself",
             LargeDeformationWarning,
             stacklevel=4,
         )
@@ -62,20 +62,20 @@ def check_linear_run(result: LinearResult) -> dict[str, dict[str, float]]:
 
 
 def check_state(system: System, state: State, *, t: float = 0.0, level: int = 5, stretch: float = STRETCHED) -> State:
-    """Returns the state. Warns if a body deforms too far, raises LargeDeformationError if it deforms impossibly far."""
-    found = _over_time(system, np.array([t]), state.e[None])
-    for name, it in found.items():
-        if it.deflection > 1.0 or it.strain > 1.0:
+    """Returns the state. Warns if a body deforms too far; raises LargeDeformationError for impossible deformations."""
+    deformations = _largest_deformations(system, np.array([t]), state.e[None])
+    for name, d in deformations.items():
+        if d.deflection > 1.0 or d.strain > 1.0:
             raise LargeDeformationError(
-                f"this is no equilibrium of body {name!r}: it is deflected by {it.deflection:.3g} of its length within its "
-                f"frame, and strained by {it.strain:.3g}; {_cure(system.bodies[name], it)}, or load it less"
+                f"this is no equilibrium of body {name!r}: it is deflected by {d.deflection:.3g} of its length within its "
+                f"frame, and strained by {d.strain:.3g}; {_cure(system.bodies[name], d)}, or load it less"
             )
-    _warn(system, found, level, stretch)
+    _warn_of(system, deformations, level, stretch)
     return state
 
 
-def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
-    """The largest deformation of every flexible body; of those too large, once more with ends restrained by joints."""
+def _largest_deformations(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
+    """The largest deformation of each flexible body; large ones are evaluated again with ends fixed by joints."""
     layout, out = system.layout, dict[str, Deformation]()
 
     def motion(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -84,92 +84,97 @@ def _over_time(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deform
 
     flexible = {id(body): body for body in system.bodies.values() if body.coordinates}  # each body once
     for body in flexible.values():
-        names = [name for name, other in system.bodies.items() if other is body]
+        names = [name for name, candidate in system.bodies.items() if candidate is body]
         out |= dict(zip(names, largest_deformations(body, t, [motion(name) for name in names]), strict=False))
     for name in sorted(out, key=lambda name: -out[name].error)[:MOST]:
-        it, body = out[name], system.bodies[name]
-        if isinstance(body.recipe, Beam) and np.isfinite(it.error) and not it.error < _limit(body):
-            k = int(np.searchsorted(t, it.t))
-            far = restrained_ends(system, State(system.bodies, layout, e[k]), name)
-            again = largest_deformation(body, t, *motion(name), far=far) if far.any() else None
-            out[name] = it if again is None else again
+        d, body = out[name], system.bodies[name]
+        if isinstance(body.recipe, Beam) and np.isfinite(d.error) and not d.error < _limit(body):
+            k = int(np.searchsorted(t, d.t))
+            restraints = restrained_ends(system, State(system.bodies, layout, e[k]), name)
+            restrained = largest_deformation(body, t, *motion(name), far=restraints) if restraints.any() else None
+            out[name] = d if restrained is None else restrained
     return out
 
 
-def _warn(
-    system: System, found: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
+def _warn_of(
+    system: System, bodies: Mapping[str, Deformation], level: int, stretch: float = STRETCHED
 ) -> dict[str, dict[str, float]]:
-    """Plain numbers by body; one warning for all bodies beyond the hypothesis, about the worst of them; of the others, what
-    beams in one frame leave out."""
-    large = {name: it for name, it in found.items() if not it.error < _limit(system.bodies[name])}
+    """Deformations as numbers by body.
+
+    Warns of bodies beyond the assumption of small deformation, and of beams among the others beyond the limits of their strains.
+    """
+    large = {name: d for name, d in bodies.items() if not d.error < _limit(system.bodies[name])}
     if large:
         name = max(large, key=lambda key: large[key].error)
-        it = large[name]
+        d = large[name]
         warnings.warn(
-            f"body {name!r}{_others(len(large))} deforms too far for small deformation within its frame: at t = {it.t:.4g} s the "
-            f"estimated error is {100 * it.error:.2g} % of its length (sections turn by up to {it.rotation:.3g} rad, strain "
-            f"{it.strain:.2g}); {_cure(system.bodies[name], it)}",
+            f"body {name!r}{_others_text(len(large))} deforms too far for small deformation within its frame: at t = {d.t:.4g} s "
+            f"the estimated error is {100 * d.error:.2g} % of its length (sections turn by up to {d.rotation:.3g} rad, strain "
+            f"{d.strain:.2g}); {_cure(system.bodies[name], d)}",
             LargeDeformationWarning,
             stacklevel=level,
         )
-    others = {name: it for name, it in found.items() if name not in large}
-    warn_of_beams(system, others, stretch=stretch, level=level + 1)
-    return {name: it._asdict() for name, it in found.items()}
+    rest = {name: d for name, d in bodies.items() if name not in large}
+    warn_of_beams(system, rest, stretch=stretch, level=level + 1)
+    return {name: d._asdict() for name, d in bodies.items()}
 
 
 def _limit(body: Body) -> float:
-    """The error that is reported: larger for a body without stiffening, whose user has chosen to neglect shortening."""
+    """The error above which a body is reported: larger without stiffening, where shortening is neglected on purpose."""
     return LARGE if getattr(body.recipe, "stiffening", True) else LARGE_UNSTIFFENED
 
 
-def _cure(body: Body, it: Deformation) -> str:
+def _cure(body: Body, d: Deformation) -> str:
+    """Advice for a body that deforms too far."""
     if not getattr(body.recipe, "stiffening", True):
         return "use stiffening=True, which lets the body shorten as it bends"
     if isinstance(body.recipe, Beam):
-        pieces = max(4, ceil((it.error / AIM) ** (1 / 3))) if np.isfinite(it.error) else 64
+        pieces = max(4, ceil((d.error / AIM) ** (1 / 3))) if np.isfinite(d.error) else 64
         return f"split the beam into pieces: beam.split({min(max(body.pieces, 1) * pieces, 64)}).discretise(2)"
     return "cut the body into several bodies joined together, each of which deforms less"
 
 
-# --- held ends -------------------------------------------------------------------------------------------------------
+# --- fixed ends ------------------------------------------------------------------------------------------------------
 #
-# Whether joints hold both ends of a beam: what its far end cannot do relative to the near one, whatever else moves.
+# Motions of the ends of a beam relative to each other that joints prevent.
 #
-# A motion r·w of an end relative to the other is held where r is a combination of joint rows, r = Gᵀλ: by the ground or by rigid
-# bodies. Flexible neighbours give way, and hold nothing.
+# A relative motion r·w is prevented if r is a combination of joint rows, r = Gᵀλ: by the ground or by rigid bodies. Flexible
+# neighbours deform, and prevent nothing.
 
 
-HELD = 0.1  # of the row: what joints may leave of it; the frame of a bent beam stands a little across them
+FIXED = 0.1  # residual of r = Gᵀλ relative to r; the frame of a bent beam is slightly rotated
 ITERATIONS = 400
 
 
 def restrained_ends(system: System, state: State, name: str) -> Far:
-    """Restraints (first or last end fixed; about y, z; the other cannot turn, cannot move across)."""
+    """Restraints, as a mask (first or last end fixed; about y, z; the other end cannot rotate, cannot move across)."""
     body, out = system.bodies[name], FREE.copy()
     if not system.multipliers.size:
         return out
     G = velocity_rows(system, state)[0]
     columns = columns_in_velocities(system).columns[name][-body.coordinates :]
     ends = np.array([0.0, 1.0])
-    moved, turned = (rows(ends).toarray().reshape(2, 3, -1) for rows in (body.shape.displacement, body.shape.rotation))
-    L, turn, move = body.extent, turned[1] - turned[0], moved[1] - moved[0]
+    displacement, rotation = (
+        rows(ends).toarray().reshape(2, 3, -1) for rows in (body.shape.displacement, body.shape.rotation)
+    )
+    L, turn, move = body.extent, rotation[1] - rotation[0], displacement[1] - displacement[0]
 
-    def held(row: np.ndarray) -> bool:
+    def is_fixed(row: np.ndarray) -> bool:
         r = np.zeros(G.shape[1])
         r[columns] = row
-        left = lsqr(G.T, r, atol=0.0, btol=0.1 * HELD, iter_lim=ITERATIONS)[3] if r.any() else np.inf
-        return bool(left < HELD * np.linalg.norm(r))
+        residual = lsqr(G.T, r, atol=0.0, btol=0.1 * FIXED, iter_lim=ITERATIONS)[3] if r.any() else np.inf
+        return bool(residual < FIXED * np.linalg.norm(r))
 
     for k, (about, across, sign) in enumerate(((1, 2, -1.0), (2, 1, 1.0))):
-        out[:, k, 0] = held(turn[about])
+        out[:, k, 0] = is_fixed(turn[about])
         for end in (0, 1):
-            out[end, k, 1] = held(move[across] - sign * L * turned[end, about])
+            out[end, k, 1] = is_fixed(move[across] - sign * L * rotation[end, about])
     return out
 
 
 # --- limits of beams --------------------------------------------------------------------------------------------------
 #
-# Says where a beam in one frame misses what its strains leave out: the coupling of bending to torsion, and large stretch.
+# Effects that the strains of a beam in one frame neglect: the coupling of bending and torsion, and large stretch.
 #
 # Coupling: x² = M² L² |1/EI_y − 1/EI| / GJ. Without it there is no lateral–torsional buckling (a cantilever under a tip force
 # buckles at x = 4.01). The first frequency of cantilevers was off by 1 % at x² = 0.23 to 0.29 under an end moment and 0.48 under a
@@ -179,54 +184,54 @@ def restrained_ends(system: System, state: State, name: str) -> Far:
 # Both errors fall with the square of the number of pieces.
 
 
-COUPLED = 0.2  # x², from here on reported
-FAR = 5.0  # x²: half the force at which a cantilever buckles
-PIECE = 0.25  # x of a piece that is advised: frequencies off by 0.1 to 0.3 %
+COUPLED = 0.2  # x²: larger values are reported
+FAR_COUPLED = 5.0  # x²: half the force at which a cantilever buckles
+PIECE = 0.25  # x of a recommended piece: errors of frequencies 0.1 to 0.3 %
 FREQUENCY_ERROR = 1e-4  # of a frequency, by stretch
 MOST_PIECES = 64  # pieces
 
 
 def warn_of_frequencies(system: System, state: State, *, level: int) -> None:
     """Warns of beams whose frequencies about a loaded state are inaccurate."""
-    found: dict[str, Deformation] = {}
+    deformations: dict[str, Deformation] = {}
     for name, body in system.bodies.items():
         pose = state.pose(name)
         if isinstance(body.recipe, Beam) and pose.sigma.any():
-            it = largest_deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
-            found |= {name: it} if it is not None else {}
-    warn_of_beams(system, found, stretch=STRETCHED_LITTLE, level=level + 1)
+            d = largest_deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
+            deformations |= {name: d} if d is not None else {}
+    warn_of_beams(system, deformations, stretch=STRETCHED_LITTLE, level=level + 1)
 
 
-def warn_of_beams(system: System, found: Mapping[str, Deformation], *, stretch: float = STRETCHED, level: int) -> None:
-    """One warning for all beams that couple, and one for all that stretch, about the worst of them."""
-    stiffened = [name for name in found if getattr(system.bodies[name].recipe, "stiffening", False)]
-    coupled = [name for name in found if found[name].coupling > COUPLED]
-    stretched = [name for name in stiffened if found[name].stretch > stretch]
+def warn_of_beams(system: System, bodies: Mapping[str, Deformation], *, stretch: float = STRETCHED, level: int) -> None:
+    """One warning for all beams with coupled bending and torsion, and one for all stretched beams, with the largest of each."""
+    stiffened = [name for name in bodies if getattr(system.bodies[name].recipe, "stiffening", False)]
+    coupled = [name for name in bodies if bodies[name].coupling > COUPLED]
+    long = [name for name in stiffened if bodies[name].stretch > stretch]
     if coupled:
-        name = max(coupled, key=lambda key: found[key].coupling)
-        coupling = found[name].coupling
-        off = f"about {2 * coupling:.2g} %" if coupling < FAR else "10 % and more"
+        name = max(coupled, key=lambda key: bodies[key].coupling)
+        coupling = bodies[name].coupling
+        error = f"about {2 * coupling:.2g} %" if coupling < FAR_COUPLED else "10 % and more"
         text = (
-            f"body {name!r}{_others(len(coupled))} bends so hard that bending and torsion couple, which one frame leaves out: it "
-            f"knows no lateral–torsional buckling, and its lowest frequencies are off by {off} (M² L² |1/EI_y − 1/EI| / GJ = "
-            f"{coupling:.3g}); {_split(system.bodies[name], sqrt(coupling) / PIECE)}.discretise(1)"
+            f"body {name!r}{_others_text(len(coupled))} bends so hard that bending and torsion couple, which one frame leaves out: "
+            f"it knows no lateral–torsional buckling, and its lowest frequencies are off by {error} (M² L² |1/EI_y − 1/EI| / GJ = "
+            f"{coupling:.3g}); {_advise_split(system.bodies[name], sqrt(coupling) / PIECE)}.discretise(1)"
         )
         warnings.warn(text, LateralTorsionWarning, level)
-    if stretched:
-        name = max(stretched, key=lambda key: found[key].stretch)
-        by = found[name].stretch
+    if long:
+        name = max(long, key=lambda key: bodies[key].stretch)
+        strain = bodies[name].stretch
         text = (
-            f"body {name!r}{_others(len(stretched))} is stretched along its axis by {by:.2g}, and one frame is linear in that: its "
-            f"frequencies are off by up to {100 * by:.2g} %, and depend on frame=; "
-            f"{_split(system.bodies[name], max(4.0, sqrt(by / FREQUENCY_ERROR)))}.discretise(2)"
+            f"body {name!r}{_others_text(len(long))} is stretched along its axis by {strain:.2g}, and one frame is linear in that: "
+            f"its frequencies are off by up to {100 * strain:.2g} %, and depend on frame=; "
+            f"{_advise_split(system.bodies[name], max(4.0, sqrt(strain / FREQUENCY_ERROR)))}.discretise(2)"
         )
         warnings.warn(text, LargeStretchWarning, level)
 
 
-def _others(count: int) -> str:
+def _others_text(count: int) -> str:
     return f" (and {count - 1} more bodies)" if count > 1 else ""
 
 
-def _split(beam: Body, times: float) -> str:
+def _advise_split(beam: Body, times: float) -> str:
     pieces = min(max(beam.pieces, 1) * max(2, ceil(min(times, MOST_PIECES))), MOST_PIECES)
     return f"split the beam into pieces: beam.split({pieces})"

@@ -15,18 +15,18 @@ from phloat.system.system import System
 from phloat.system.terms import body_energy
 
 Line = np.ndarray  # (times,), J
-LEAST = 1.5e-8  # √ε
+SQRT_EPSILON = 1.5e-8  # √ε
 
 
 @dataclass(frozen=True, eq=False)
 class Ledger:
     """H − H(0) − Σ supplied + Σ dissipated = residual, all (times,) in J and counted from the start of the run.
 
-    `stored` the energy of each body and spring (`parts[body]` has it as kinetic, elastic, potential); `supplied` the work of
-    each drive, effort, wrench, force, torque and load, and of events that changed the state; `dissipated` what damping of bodies
-    and dampers took; `exchanged[joint]` (times, 2) what a joint did on its first and second body, zero in sum unless it is
-    driven. `note` says where works are not known. `carried` is what the forces of the joint that
-    carries most would do over the extent of the system, and its moments over a radian.
+    `stored` is the energy of each body and spring (`parts[body]`: kinetic, elastic, potential); `supplied` the work of each drive,
+    effort, wrench, force, torque and load, and of events that changed the state; `dissipated` the losses by damping of bodies and
+    by dampers; `exchanged[joint]` (times, 2) the work of a joint on its first and second body, zero in sum unless it is driven.
+    `note` says if works are not known. `carried` is the largest joint load as an energy: forces times the extent of the system plus
+    moments times one radian.
     """
 
     t: Line
@@ -40,30 +40,30 @@ class Ledger:
 
     @property
     def energy(self) -> Line:
-        """H, springs included."""
+        """The total energy H, springs included."""
         return _sum(self.stored, self.t)
 
     @property
     def residual(self) -> Line:
-        """What does not balance: round-off for the default scheme."""
+        """The imbalance: round-off for the default scheme."""
         H = self.energy
         return H - H[0] - _sum(self.supplied, self.t) + _sum(self.dissipated, self.t)
 
     @property
     def lost(self) -> Line:
-        """What the scheme took: all that is missing."""
+        """The energy lost by the scheme, −residual."""
         return -self.residual
 
     @property
     def relative(self) -> float:
-        """The largest residual relative to the largest energy that was stored, supplied or dissipated in one place.
+        """The largest residual relative to the largest stored, supplied or dissipated energy of one part.
 
-        Where nothing moves these are round-off themselves; then it is relative to √ε `carried`, as positions are known to ε.
+        In a system at rest these energies are round-off; then it is relative to √ε `carried`.
         """
         lines = [line for part in self.parts.values() for line in part.values()]
         lines += [*self.stored.values(), *self.supplied.values(), *self.dissipated.values()]
         largest = max((float(np.abs(line).max(initial=0.0)) for line in lines), default=0.0)
-        largest = max(largest, LEAST * self.carried)
+        largest = max(largest, SQRT_EPSILON * self.carried)
         return float(np.abs(self.residual).max(initial=0.0)) / largest if largest else 0.0
 
     def __str__(self) -> str:
@@ -108,12 +108,12 @@ def energy_ledger(result: Result) -> Ledger:
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
     if result.accounts is not None:
-        return _counted(result, result.accounts)
-    return _stored_only(result)
+        return _ledger_from_accounts(result, result.accounts)
+    return _ledger_from_states(result)
 
 
-def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
-    """From works that the scheme counted."""
+def _ledger_from_accounts(result: Result, accounts: EnergyAccounts) -> Ledger:
+    """The ledger from the works that the scheme has integrated."""
     system = result.system
     parts = {
         name: {part: accounts.bodies[:, i, k] for k, part in enumerate(COMPONENTS)}
@@ -130,7 +130,7 @@ def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
     for j, name in enumerate(accounts.names):
         works = accounts.works[:, j] - accounts.works[0, j]
         if name in system.elements:
-            spring, key, laws = accounts.springs[:, j], _element(system, name), system.elements[name].laws
+            spring, key, laws = accounts.springs[:, j], _element_name(system, name), system.elements[name].laws
             if any(law.stores for law in laws):
                 stored[key] = spring
             if any(law.resists for law in laws):
@@ -145,10 +145,10 @@ def _counted(result: Result, accounts: EnergyAccounts) -> Ledger:
 
 
 def _carried(result: Result) -> float:
-    """The most that a joint carries: forces times the extent of the system, and moments."""
+    """The largest joint load as an energy: forces times the extent of the system, plus moments times one radian."""
     system, start = result.system, result.state(0)
-    places = np.array([start.pose(name).r_P for name in system.bodies])
-    extent = float(np.ptp(places, axis=0).max() + max(body.extent for body in system.bodies.values()))
+    positions = np.array([start.pose(name).r_P for name in system.bodies])
+    extent = float(np.ptp(positions, axis=0).max() + max(body.extent for body in system.bodies.values()))
     most = 0.0
     for name in system.multipliers:
         rows = system.joints[name].rows
@@ -157,8 +157,8 @@ def _carried(result: Result) -> float:
     return most
 
 
-def _element(system: System, name: str) -> str:
-    """The name of an element in the ledger: its own, unless a body has it too."""
+def _element_name(system: System, name: str) -> str:
+    """The name of an element in the ledger, which differs from the names of bodies."""
     return f"{name} (element)" if name in system.bodies else name
 
 
@@ -166,8 +166,8 @@ def _sum(lines: Mapping[str, Line], t: Line) -> Line:
     return sum(lines.values(), np.zeros(len(t)))
 
 
-def _stored_only(result: Result) -> Ledger:
-    """From the states: what is stored, without works and losses."""
+def _ledger_from_states(result: Result) -> Ledger:
+    """The stored energies at all states, without works and losses."""
     system, states = result.system, [result.state(k) for k in range(len(result))]
     parts: dict[str, dict[str, Line]] = {}
     stored: dict[str, Line] = {}
@@ -177,7 +177,7 @@ def _stored_only(result: Result) -> Ledger:
     springs = [element_energies(system, state) for state in states]
     for name, element in system.elements.items():
         if any(law.stores for law in element.laws):
-            stored[_element(system, name)] = np.array([row[name] for row in springs])
+            stored[_element_name(system, name)] = np.array([row[name] for row in springs])
     note = (
         "this run keeps no energy accounts: works and losses are not known, and the residual is all that they changed"
     )

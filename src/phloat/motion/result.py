@@ -34,7 +34,7 @@ COMPONENTS = ("kinetic", "elastic", "potential")
 
 @dataclass(frozen=True, eq=False)
 class PastEvent:
-    """An event that took place: its time and name, and the states just before and after it (equal if the run stopped there)."""
+    """An event of a run: time, name, and the states just before and after it (equal if the run stopped)."""
 
     t: float
     name: str
@@ -44,10 +44,10 @@ class PastEvent:
 
 @dataclass(frozen=True, eq=False)
 class EnergyAccounts:
-    """Energies at the output times and works up to them (J): what the ledger is made of.
+    """Energies at the output times and works up to them (J), from which `energy_ledger` is computed.
 
-    `bodies` (times, bodies, 3) kinetic, elastic, potential; `losses` (times, bodies) taken by damping of bodies; `works`
-    (times, entries, 2) done by each joint, element and input on its two bodies; `springs` (times, entries) stored.
+    `bodies` (times, bodies, 3): kinetic, elastic, potential; `losses` (times, bodies): dissipated by the damping of bodies; `works`
+    (times, entries, 2): works of each joint, element and input on its two bodies; `springs` (times, entries): stored.
     """
 
     names: tuple[str, ...]
@@ -59,10 +59,10 @@ class EnergyAccounts:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A motion: `result["rod.theta"]`, `result["hinge.lam"]`, `result["elbow.angle"]`… with time first.
+    """The result of a simulation: `result["rod.theta"]`, `result["hinge.lam"]`, `result["elbow.angle"]`… with time first.
 
-    `e` (times, numbers of a state), `lam` (times, multipliers; means of neighbouring steps), `info` what the scheme reports;
-    `events` those that took place: t, name, and the states `before` and `after`.
+    `e` (times, size of a state): states; `lam` (times, multipliers): means of neighbouring steps; `info`: statistics of the scheme;
+    `events`: time, name, and the states `before` and `after` of each event.
     """
 
     system: System
@@ -72,7 +72,7 @@ class Result:
     accounts: EnergyAccounts | None = None
     info: Mapping[str, object] = field(default_factory=dict)
     events: tuple[PastEvent, ...] = ()
-    turned: np.ndarray | None = None  # angles of joints in space with their turns, counted at every step
+    turned: np.ndarray | None = None  # angles of joints in space with whole turns, counted at every step
 
     def __len__(self) -> int:
         return len(self.t)
@@ -80,7 +80,7 @@ class Result:
     def __getitem__(self, name: str) -> np.ndarray:
         owner, _, quantity = str(name).rpartition(".")
         if quantity == "lam" and owner in self.system.multipliers:
-            return self.system.multipliers.of(self.lam, owner).copy()  # what is done to it is not done to the run
+            return self.system.multipliers.of(self.lam, owner).copy()  # a copy, so that changes do not affect the run
         if name in self.system.layout:
             return self.system.layout.of(self.e, name).copy()
         if quantity in DERIVED and owner in self.system.bodies:
@@ -90,8 +90,8 @@ class Result:
             return field.reshape(len(self), -1, 3)[:, :, : self._dimension(owner)]
         if name in self.coordinates:
             return self.coordinates[name].copy()
-        there = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
-        raise PortError(unknown("quantity", name, there))
+        names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
+        raise PortError(unknown("quantity", name, names))
 
     # --- states ------------------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class Result:
         return State(self.system.bodies, self.system.layout, self.e[k].copy())
 
     def at(self, t: float) -> State:
-        """The state at any time of the run: cubic between outputs."""
+        """The state at any time of the run, by cubic interpolation."""
         time = float(finite("time", t, ()))
         if not self.t[0] <= time <= self.t[-1]:
             raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
@@ -113,33 +113,32 @@ class Result:
     # --- fields ------------------------------------------------------------------------------------------------------
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """Where the place s of a body, or its material point `at` (undeformed, body axes), is; inertial, (times, 2 or 3)."""
+        """The position of the cross-section s of a body, or of its material point `at` (undeformed, body axes); (times, 2 or 3)."""
         if at is not None:
             name, x = body, point(at)
             y = x[0] + self._or_zero(name, "eta") @ self._body(name).shape.material(x).T.toarray()
         else:
-            name, place = self._located(body, s)
+            name, place = self._locate(body, s)
             shape = self._body(name).shape
             y = shape.points(place)[0] + self._or_zero(name, "eta") @ shape.displacement(place).T.toarray()
         r, A = self._frame(name)
         return (r + np.einsum("tij,tj->ti", A, y))[:, : self._dimension(name)]
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """The deformation of a body at the place s, or of its material point `at`, in its own axes, (times, 2 or 3)."""
+        """The deformation of a body at the cross-section s, or at its material point `at`, in body axes, (times, 2 or 3)."""
         shape = self._body(body).shape
-        rows = shape.material(point(at)) if at is not None else shape.displacement(_place(s))
+        rows = shape.material(point(at)) if at is not None else shape.displacement(_position_along(s))
         return (self._or_zero(body, "eta") @ rows.T.toarray())[:, : self._dimension(body)]
 
     def stress(
         self, body: str, s: float | None = None, *, y: float | None = None, z: float | None = None, at: object = None
     ) -> dict[str, np.ndarray]:
-        """The stress resultants at the place s of a beam, by name (N, M_z …), each (times,).
+        """The stress resultants at the cross-section s of a beam, by name (N, M_z …), each (times,).
 
-        With y or z, the distances from its axis, or at a material point `at` of any body: the stress itself, components xx,
-        yy, zz, yz, xz, xy in body axes. Of a beam: bending, pull, and the shear of bending and torsion, which is NaN where the
-        shape of the section is not known.
+        With y or z, the distances from its axis, or at a material point `at` of any body: the stress components xx, yy, zz, yz,
+        xz, xy in body axes. Of a beam: bending, tension, and shear, which is NaN if the shape of the section is not known.
         """
-        name, place = self._located(body, s) if at is None else (body, np.zeros(0))
+        name, place = self._locate(body, s) if at is None else (body, np.zeros(0))
         part, sigma = self._body(name), self._or_zero(name, "sigma")
         if at is None and y is None and z is None:
             return {key: (sigma @ row.T.toarray())[:, 0] for key, row in part.shape.stress(place).items()}
@@ -147,17 +146,16 @@ class Result:
         return dict(zip(STRESSES, stress_at(part, sigma, x)[:, 0].T, strict=True))
 
     def stress_field(self, body: str, t: float, points: object = None) -> StressField:
-        """The stress of the whole body at a time, or at given material points (points, 3); see also `von_mises`."""
+        """The stress of a body at a time, at all its points or at material points (points, 3); see also `von_mises`."""
         return self.at(t).stress_field(body, points)
 
     def resultants(self, body: str, at: object) -> dict[str, np.ndarray]:
-        """What the stress states of a body are at a material point, by name, each (times,): N_xx … M_xy of a plate, per length."""
+        """The stress states of a body at a material point, by name, each (times,): N_xx … M_xy of a plate, per length."""
         rows = self._body(body).shape.stress(point(at))
         return {key: (self._or_zero(body, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
 
     def von_mises(self, body: str) -> tuple[np.ndarray, np.ndarray]:
-        """The largest von Mises stress of a body at every output time, (times,), and where it is, (times, 3); of a split beam
-        the largest of its pieces, with the point in the axes of that piece."""
+        """The largest von Mises stress at each time, (times,), and its location (in the axes of a piece, if split), (times, 3)."""
         if body not in self.system.bodies and (pieces := pieces_of(self.system.bodies, body)):
             each = [self.von_mises(piece) for piece in pieces]
             best, times = np.argmax([value for value, _ in each], axis=0), np.arange(len(self))
@@ -166,29 +164,29 @@ class Result:
         part = self._body(body)
         x = stress_points(part)
         rows = part.shape.cauchy(x).toarray()
-        value, where = np.zeros(len(self)), np.zeros((len(self), 3))
+        value, points = np.zeros(len(self)), np.zeros((len(self), 3))
         for k, sigma in enumerate(self._or_zero(body, "sigma")):
             field = StressField(x, (rows @ sigma).reshape(-1, 6))
-            value[k], where[k] = field.largest
-        return value, where
+            value[k], points[k] = field.largest
+        return value, points
 
     # --- energy and momentum -----------------------------------------------------------------------------------------
 
     @cached_property
     def energy(self) -> np.ndarray:
-        """H, springs included, (times,)."""
+        """The total energy H, springs included, (times,)."""
         if self.accounts is not None:
             return self.accounts.bodies.sum(axis=(1, 2)) + self.accounts.springs.sum(axis=1)
         return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
 
     @property
     def momentum(self) -> np.ndarray:
-        """Linear momentum of the whole, inertial, (times, 3)."""
+        """Linear momentum of the system, inertial, (times, 3)."""
         return self._momenta[0]
 
     @property
     def angular_momentum(self) -> np.ndarray:
-        """Angular momentum of the whole about the origin, inertial, (times, 3)."""
+        """Angular momentum of the system about the origin, inertial, (times, 3)."""
         return self._momenta[1]
 
     @cached_property
@@ -197,7 +195,7 @@ class Result:
 
     @cached_property
     def coordinates(self) -> dict[str, np.ndarray]:
-        """Angles and slides of joints, "joint.angle" …, with whole turns, as the run has counted them."""
+        """Angles and slides of joints, "joint.angle" …, with the whole turns counted during the run."""
         names = self._coordinate_names()
         if not names:
             return {}
@@ -213,11 +211,11 @@ class Result:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _momenta_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """(9): p_t and p_r in body axes, then inertial and about the origin."""
+        """Linear and angular momentum (9) of a body, inertial, about the origin, (times, 3) each."""
         body, I = self.system.bodies[name], self.system.bodies[name].inertia
         r, A = self._frame(name)
         eta, rates = self._or_zero(name, "eta"), self._or_zero(name, "eta_dot")
-        v, omega = self._filled(name, "v_P", 0), self._filled(name, "omega", 3)
+        v, omega = self._padded(name, "v_P", 0), self._padded(name, "omega", 3)
         s_u = I.s0 + eta @ I.S.T
         p_t = I.m * v + np.cross(omega, s_u) + rates @ I.S.T
         p_r = np.cross(s_u, v)
@@ -231,8 +229,8 @@ class Result:
         return P, np.cross(r, P) + np.einsum("tij,tj->ti", A, p_r)
 
     def _frame(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """r_P and A of a body in three dimensions."""
-        r = self._filled(name, "r_P", 0)
+        """r_P (times, 3) and A (times, 3, 3) of a body."""
+        r = self._padded(name, "r_P", 0)
         if f"{name}.A_IB" in self.system.layout:
             return r, self[f"{name}.A_IB"]
         A = np.tile(np.eye(3), (len(self), 1, 1))
@@ -241,22 +239,23 @@ class Result:
             A[:, 0, 0], A[:, 0, 1], A[:, 1, 0], A[:, 1, 1] = c, -s, s, c
         return r, A
 
-    def _filled(self, name: str, quantity: str, offset: int) -> np.ndarray:
+    def _padded(self, name: str, quantity: str, offset: int) -> np.ndarray:
+        """A quantity with the components of other axes zero, (times, 3)."""
         out = np.zeros((len(self), 3))
-        where = [i - offset for i in self.system.bodies[name].active if offset <= i < offset + 3]
-        if where:
-            out[:, where] = self[f"{name}.{quantity}"].reshape(len(self), -1)
+        columns = [i - offset for i in self.system.bodies[name].active if offset <= i < offset + 3]
+        if columns:
+            out[:, columns] = self[f"{name}.{quantity}"].reshape(len(self), -1)
         return out
 
     def _or_zero(self, body: str, quantity: str) -> np.ndarray:
         name = f"{body}.{quantity}"
         return self.e[:, self.system.layout[name]] if name in self.system.layout else np.zeros((len(self), 0))
 
-    def _located(self, name: str, s: float | None) -> tuple[str, np.ndarray]:
+    def _locate(self, name: str, s: float | None) -> tuple[str, np.ndarray]:
         if name in self.system.bodies:
-            return name, _place(0.0 if s is None else s)
+            return name, _position_along(0.0 if s is None else s)
         part, place = locate_place(self.system.bodies, name, 0.0 if s is None else s)
-        return part, _place(place)
+        return part, _position_along(place)
 
     def _body(self, name: str) -> Body:
         if name not in self.system.bodies:
@@ -274,47 +273,47 @@ class Result:
 
     def _repr_html_(self) -> str:
         names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
-        table = run_table(repr(self), self.info, self.energy, self._missing(), names)
+        table = run_table(repr(self), self.info, self.energy, self._relative_residual(), names)
         if self.accounts is None or not len(self):
             return table
         b = self.accounts
         works, losses = (part[-1] - part[0] for part in (b.works.sum(axis=2), b.losses))
-        done = [
+        contributions = [
             *zip(b.names, works, strict=True),
             *((f"{n}, damping", -x) for n, x in zip(self.system.bodies, losses, strict=True)),
         ]
-        return table + energy_tables(list(self.system.bodies), b.bodies[-1], done)
+        return table + energy_tables(list(self.system.bodies), b.bodies[-1], contributions)
 
-    def _missing(self) -> float | None:
-        """The largest energy residual relative to the largest energy or work; energy_ledger(result) has it line by line."""
+    def _relative_residual(self) -> float | None:
+        """The largest energy residual relative to the largest energy or work; `energy_ledger` has it as a line."""
         if self.accounts is None:
             return None
         b = self.accounts
-        missing = b.bodies.sum(axis=(1, 2)) + b.losses.sum(axis=1) - b.works.sum(axis=(1, 2))
+        residual = b.bodies.sum(axis=(1, 2)) + b.losses.sum(axis=1) - b.works.sum(axis=(1, 2))
         largest = max(float(np.abs(part).max(initial=0.0)) for part in (b.bodies, b.losses, b.works))
-        return float(np.abs(missing - missing[0]).max()) / largest if largest else 0.0
+        return float(np.abs(residual - residual[0]).max()) / largest if largest else 0.0
 
 
 def event_states(system: System, events: Sequence[PastEvent]) -> np.ndarray:
-    """e before and after each event, one beside the other, (events, 2 × numbers of a state)."""
+    """e before and after each event, (events, 2 × size of a state)."""
     states = [np.concatenate([event.before.e, event.after.e]) for event in events]
     return np.array(states).reshape(-1, 2 * system.layout.size)
 
 
 def past_events(system: System, events: Iterable[tuple[float, str]], rows: np.ndarray) -> tuple[PastEvent, ...]:
-    """Events with the states before and after them, e beside e in `rows`; those whose states are not known are left out."""
+    """Events with the states of `event_states`; events without states are left out."""
     pairs = ([State(system.bodies, system.layout, e.copy()) for e in np.split(row, 2)] for row in rows)
     return tuple(PastEvent(*event, *pair) for event, pair in zip(events, pairs, strict=False))
 
 
 def spatial_angles(system: System) -> dict[str, tuple[Connection, Row]]:
-    """The angles of joints in space by name."""
+    """The joints and rows of angles in space, by name; their whole turns must be counted."""
     if system.plane:
         return {}
     return {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates if row.is_angle}
 
 
-def _place(s: float | None) -> np.ndarray:
+def _position_along(s: float | None) -> np.ndarray:
     if s is None:
         raise InputError("the place s is missing: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])
@@ -322,11 +321,11 @@ def _place(s: float | None) -> np.ndarray:
 
 # --- other times -----------------------------------------------------------------------------------------------------
 #
-# A result at other times than its own.
+# A result at other times.
 
 
 def at_times(result: Result, times: np.ndarray) -> Result:
-    """A result at other times, by dense output; its accounts are lines between the steps."""
+    """A result at other times, by dense output; accounts are interpolated linearly."""
     times = times[times <= result.t[-1] * (1 + 1e-12)]
     e = np.array([result.at(min(time, result.t[-1])).e for time in times]).reshape(len(times), -1)
     accounts = result.accounts
@@ -335,8 +334,8 @@ def at_times(result: Result, times: np.ndarray) -> Result:
             _lines(times, result.t, v) for v in (accounts.bodies, accounts.losses, accounts.works, accounts.springs)
         ]
         accounts = EnergyAccounts(accounts.names, *lines)
-    turned = None if result.turned is None else _lines(times, result.t, result.turned)
-    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), accounts=accounts, turned=turned)
+    angles = None if result.turned is None else _lines(times, result.t, result.turned)
+    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), accounts=accounts, turned=angles)
 
 
 def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -348,41 +347,43 @@ def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def run_table(
-    title: str, info: Mapping[str, Any], energy: np.ndarray, missing: float | None, names: Sequence[str]
+    title: str, info: Mapping[str, Any], energy: np.ndarray, residual: float | None, names: Sequence[str]
 ) -> str:
-    """An HTML table of scheme, steps, events, energy and names of a run."""
+    """An HTML table with scheme, steps, events, energy and quantities of a run."""
     lines: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
     if info.get("events"):
         lines["events"] = name_list(f"{name} at {time:.4g} s" for time, name in info["events"])
-    left = [
-        name for name, kinds in info.get("ranges", {}).items() if any(found[-1] is not None for found in kinds.values())
+    exceeded = [
+        name
+        for name, kinds in info.get("ranges", {}).items()
+        if any(numbers[-1] is not None for numbers in kinds.values())
     ]
-    if left:
-        lines["beyond its range"] = name_list(left)
-    if far := info.get("deformation"):
-        lines["deformation"] = describe_deformation(far)
+    if exceeded:
+        lines["beyond its range"] = name_list(exceeded)
+    if deformation := info.get("deformation"):
+        lines["deformation"] = describe_deformation(deformation)
     if info.get("finished") is False:
         lines["finished"] = "no: cut short"
     lines["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
-    lines["energy residual"] = "" if missing is None else f"{missing:.1e} of the largest energy or work"
+    lines["energy residual"] = "" if residual is None else f"{residual:.1e} of the largest energy or work"
     lines["quantities"] = name_list(names)
     lines["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
     return facts(title, lines)
 
 
-def describe_deformation(far: Mapping[str, Mapping[str, float]]) -> str:
-    """A sentence on the body with the largest estimated error of deformation."""
-    name = max(far, key=lambda body: far[body]["error"])
-    it = far[name]
-    strain = f", strain {it['strain']:.2g}" if "strain" in it else ""
-    return f"{name} most: turns by {it['rotation']:.3g} rad{strain}; estimated error {it['error']:.1e} of its length"
+def describe_deformation(deformation: Mapping[str, Mapping[str, float]]) -> str:
+    """A sentence about the body with the largest estimated error of deformation."""
+    name = max(deformation, key=lambda body: deformation[body]["error"])
+    values = deformation[name]
+    strain = f", strain {values['strain']:.2g}" if "strain" in values else ""
+    return f"{name} most: turns by {values['rotation']:.3g} rad{strain}; estimated error {values['error']:.1e} of its length"
 
 
-def energy_tables(bodies: Sequence[str], parts: np.ndarray, done: Sequence[tuple[str, float]]) -> str:
-    """The energy of each body at the end, and what was done on all of them since the start; `energy_ledger` has it over time."""
+def energy_tables(bodies: Sequence[str], parts: np.ndarray, contributions: Sequence[tuple[str, float]]) -> str:
+    """HTML tables of the energy of each body at the end, and of all works since the start."""
     rows = ((name, *(f"{x:.6g}" for x in row)) for name, row in zip(bodies, parts, strict=True))
-    smallest = 1e-12 * max((abs(x) for _, x in done), default=0.0)  # joints do nothing in sum
-    works = ((name, f"{x:+.6g}") for name, x in done if abs(x) > smallest)
+    smallest = 1e-12 * max((abs(x) for _, x in contributions), default=0.0)  # joints do nothing in sum
+    works = ((name, f"{x:+.6g}") for name, x in contributions if abs(x) > smallest)
     return grid("energy at the end (J)", ("body", "kinetic", "elastic", "potential"), rows) + grid(
         "work done on the bodies (J)", ("by", "since the start"), works
     )

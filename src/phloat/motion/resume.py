@@ -23,7 +23,7 @@ from phloat.motion.simulate import describe_task, event_tuple, require_threads, 
 from phloat.system.state import State
 from phloat.system.system import System
 
-KNOWN = {scheme.__name__: scheme for scheme in (Midpoint, Composition4)}
+RESUMABLE = {scheme.__name__: scheme for scheme in (Midpoint, Composition4)}
 
 
 def resume(
@@ -37,62 +37,62 @@ def resume(
     progress: bool | None = None,
     threads: int = 1,
 ) -> Result:
-    """All of a run that `simulate(…, save=folder)` began: from its last piece to its end, or on to another t_end.
+    """Continue a run of `simulate(…, save=folder)` from its last saved piece to its end, or to another t_end; returns all of it.
 
-    Functions are not saved: give inputs, controller and events as they were. The motion is then that of a run that was never
-    cut short, bit for bit (of a controller without a memory of its own), with any number of `threads`.
+    Functions are not saved: pass the same inputs, controller and events. The result is then, bit for bit, that of an uninterrupted
+    run (if the controller has no internal state), for any number of `threads`.
     """
-    where = RunFolder(Path(folder))
-    where.description()  # raises InputError where there is no run
-    with locked(where.path):
-        saved = where.description()
+    run = RunFolder(Path(folder))
+    run.description()  # raises InputError where there is no run
+    with locked(run.path):
+        saved = run.description()
         require_same_layout(saved, system)
         task = saved["task"]
         if task is None:
             raise InputError(
-                f"the run in {str(where.path)!r} was saved when it had ended; simulate(…, save=folder) makes runs to resume"
+                f"the run in {str(run.path)!r} was saved when it had ended; simulate(…, save=folder) makes runs to resume"
             )
         inputs = as_inputs(system, u)
         _require_same_task(task, inputs, controller, events)
-        pieces, _ = where.pieces(saved, system)
-        number, memory = _last_memory(where, len(pieces), saved, system)
-        now = float(memory["now"][0]) if memory is not None else task["t_0"]
+        pieces, _ = run.pieces(saved, system)
+        number, memory = _last_memory(run, len(pieces), saved, system)
+        time = float(memory["now"][0]) if memory is not None else task["t_0"]
         end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
-        if end < now or (saved["finished"] and (t_end is None or end == now)):
-            stands = f"{'is finished' if saved['finished'] else 'stands'} at t = {now:g} s"
+        if end < time or (saved["finished"] and (t_end is None or end == time)):
+            stands = f"{'is finished' if saved['finished'] else 'stands'} at t = {time:g} s"
             raise InputError(
-                f"the run in {str(where.path)!r} {stands}; give a later t_end to go on, or open it with load_result"
+                f"the run in {str(run.path)!r} {stands}; give a later t_end to go on, or open it with load_result"
             )
-        scheme, e = _scheme(task["scheme"]), where.read("start")
+        scheme, e = _scheme(task["scheme"]), run.read("start")
         if not has_rows(e[None], (system.layout.size,)):
-            raise InputError(f"start.npy in {str(where.path)!r} is no state of this system: it has shape {e.shape}")
+            raise InputError(f"start.npy in {str(run.path)!r} is no state of this system: it has shape {e.shape}")
         state = State(system.bodies, system.layout, e)
-        recorder = Recorder(where, system, dict(saved), number + 1, _row_span(pieces[: number + 1]))
+        recorder = Recorder(run, system, dict(saved), number + 1, _row_span(pieces[: number + 1]))
         resumed = Task(
             *(system, state, task["t_0"], end, task["dt"], inputs),
-            output=where.read("output") if task["output"] is None else task["output"],
+            output=run.read("output") if task["output"] is None else task["output"],
             controller=controller,
             every=task["every"],
             events=event_tuple(events),
             dropped=redundant_rows(system, state),
-            progress=progress_bar(now, end, progress),
+            progress=progress_bar(time, end, progress),
             recorder=recorder,
             memory=memory,
             threads=require_threads(threads, scheme),
         )
-        recorder.constant["task"] = describe_task(resumed, scheme)
+        recorder.constants["task"] = describe_task(resumed, scheme)
         recorder.describe(False, saved["info"])
         return run_task(resumed, scheme)
 
 
-def _last_memory(where: RunFolder, pieces: int, saved: Description, system: System) -> tuple[int, Arrays | None]:
-    """The number of the last piece with a readable memory, and that memory; (-1, None) begins from the start of the run."""
-    number, memory = where.memory(pieces) or (-1, None)
+def _last_memory(run: RunFolder, pieces: int, saved: Description, system: System) -> tuple[int, Arrays | None]:
+    """The number of the last piece with a readable memory, and that memory; (-1, None) if the run must start again."""
+    number, memory = run.memory(pieces) or (-1, None)
     if memory is not None:
         require_memory(memory, saved["task"], system.ports.shapes)
     elif saved["finished"]:
         raise InputError(
-            f"the run in {str(where.path)!r} has no memory of its stepper ({saved['task']['scheme']['name']} keeps none); "
+            f"the run in {str(run.path)!r} has no memory of its stepper ({saved['task']['scheme']['name']} keeps none); "
             "simulate on from result.state()"
         )
     return number, memory
@@ -102,11 +102,14 @@ def _require_same_task(
     task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]
 ) -> None:
     """Raises InputError if inputs, events or controller are not those of the saved run."""
-    names = [event.name for event in events]
-    for what, there, here in (("inputs", set(task["inputs"]), set(inputs.signals)), ("events", task["events"], names)):
-        if there != here:
+    event_names = [event.name for event in events]
+    for kind, saved, names in (
+        ("inputs", set(task["inputs"]), set(inputs.signals)),
+        ("events", task["events"], event_names),
+    ):
+        if saved != names:
             raise InputError(
-                f"the run had the {what} {', '.join(sorted(there)) or 'none'}, and is given {', '.join(sorted(here)) or 'none'}; "
+                f"the run had the {kind} {', '.join(sorted(saved)) or 'none'}, and is given {', '.join(sorted(names)) or 'none'}; "
                 "give them as they were to simulate"
             )
     if isinstance(controller, LibraryController):
@@ -120,10 +123,10 @@ def _require_same_task(
 
 def _scheme(saved: Description) -> Scheme:
     options = {name: value for name, value in saved.items() if name != "name"}
-    if saved["name"] not in KNOWN:
-        raise InputError(f"runs of {saved['name']} cannot be resumed; those of {' and '.join(KNOWN)} can")
+    if saved["name"] not in RESUMABLE:
+        raise InputError(f"runs of {saved['name']} cannot be resumed; those of {' and '.join(RESUMABLE)} can")
     try:
-        return KNOWN[saved["name"]](**options)
+        return RESUMABLE[saved["name"]](**options)
     except TypeError as error:
         raise InputError(
             f"run.json says that {saved['name']} has the options {', '.join(options)}, which it has not"

@@ -1,4 +1,4 @@
-"""Simulation of systems, linear or not, by any scheme."""
+"""Simulation of systems, nonlinear or linear."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def simulate(
     system : System or LinearPHDAE
         A `LinearPHDAE` takes equal steps of the midpoint rule, without events, other schemes and saving.
     state : State
-        Where it starts: it closes the joints (`place`), with velocities that agree with them and with the drives (`set_moving`).
+        The initial state: joints are closed (`place`), and velocities agree with joints and drives (`set_moving`).
         Of a `LinearPHDAE`: its rows {name: values}, a vector, or None for rest.
     t_end, t_start, dt : float
         End and start of the run and its step, s. Schemes that choose their steps need no dt.
@@ -107,16 +107,16 @@ def simulate(
     scheme : scheme
         `Midpoint()`, `Composition4()`, `GeneralisedAlpha()`, `RadauIIA()` or `IDA()`.
     output : int or sequence of float
-        Every so many steps, or at these times.
+        Output at every n-th step, or at these times.
     events : sequence of Event
         Zero crossings that stop the run or change the state.
     progress : bool, optional
-        Whether a bar shows how far it is; by default in a terminal or a notebook.
+        Whether to show a progress bar; by default in a terminal or a notebook.
     save : path, optional
-        A new folder to which the run is written as it goes. `io.load_result` opens it at any time, `resume` continues it.
+        A new folder to which the run is written while it runs. `io.load_result` opens it at any time, `resume` continues it.
     threads : int
-        Threads that share the bodies of a step. They pay from some hundred flexible bodies on, where as many cores are free; the
-        numbers are the same, bit for bit.
+        Threads that share the bodies of a step. They are worthwhile from some hundred flexible bodies on, if as many cores are
+        free; results are the same, bit for bit.
     corners : sequence of float
         Times at which inputs that are functions have corners, or pulses shorter than 1/8000 of the run. Steps that a scheme chooses
         end there, as they do at the corners of tables and of piecewise(…).
@@ -129,7 +129,7 @@ def simulate(
     Raises
     ------
     ConvergenceError
-        A step could not be made, even when halved; its `result` holds the motion up to there.
+        A step does not converge, even when halved; `result` of the error has the motion up to there.
 
     Examples
     --------
@@ -147,8 +147,8 @@ def simulate(
         raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
     _require_controller(controller, every)
     if isinstance(system, LinearPHDAE):
-        given = {"scheme": scheme != Midpoint(), "events": events, "save": save, "threads": threads != 1}
-        if unused := [name for name, value in (given | {"corners": len(corners)}).items() if value]:
+        unsupported = {"scheme": scheme != Midpoint(), "events": events, "save": save, "threads": threads != 1}
+        if unused := [name for name, value in (unsupported | {"corners": len(corners)}).items() if value]:
             raise InputError(f"a linear system takes no {', '.join(unused)}; leave that out, or connect a System")
         times = {"t_0": start, "t_end": end, "dt": dt, "output": _output(output, start, end), "every": every}
         return _simulate_linear(system, state, u, controller, times)
@@ -181,8 +181,8 @@ def simulate(
 
 
 def _start_controller(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
-    """The function to call for inputs: that of a controller of this library may change the system."""
-    return controller.couple(system, dt) if isinstance(controller, LibraryController) else (system, controller)
+    """The system and the controller function; a controller of this library may change the system."""
+    return controller.start_run(system, dt) if isinstance(controller, LibraryController) else (system, controller)
 
 
 def _simulate_linear(
@@ -201,17 +201,17 @@ def _simulate_linear(
             "give dt: a linear system takes equal steps, some 20 to a period of the fastest mode of interest"
         )
     span = times["t_end"] - times["t_0"]
-    step = span / np.ceil(span / positive("dt", times["dt"]) * (1 - 1e-9))  # as march has it
+    step = span / np.ceil(span / positive("dt", times["dt"]) * (1 - 1e-9))  # as in march
     if times["every"] is not None:
         warn_if_late("sample time", times["every"], step)
     if isinstance(controller, LibraryController):
-        system, controller = controller.couple(system, step)
+        system, controller = controller.start_run(system, step)
     result = march(system, state, as_inputs(system, u), controller=controller, **times)
     return replace(result, info={"deformation": check_linear_run(result)})
 
 
 def _require_controller(controller: object, every: float | None) -> None:
-    """Raises InputError if the controller cannot be called, or has no use for a sample time."""
+    """Raises InputError if the controller is not callable, or if a sample time is given without need."""
     if controller is not None and not callable(controller) and not isinstance(controller, LibraryController):
         raise InputError(f"controller is {controller!r}; it must be a function f(t, y) that returns {{port: value}}")
     if every is not None and controller is None:
@@ -223,7 +223,7 @@ def _require_controller(controller: object, every: float | None) -> None:
 
 
 def require_threads(threads: object, scheme: Scheme) -> int:
-    """The number of threads that share a step; raises InputError if the scheme cannot share it."""
+    """The number of threads; raises InputError if the scheme cannot share its steps."""
     count = whole_number("threads", threads, 1)
     if count > 1 and not isinstance(scheme, (Midpoint, Composition4)):
         raise InputError(
@@ -255,7 +255,7 @@ def _output(output: object, start: float, end: float) -> int | np.ndarray:
 
 @one_thread()
 def run_task(task: Task, scheme: Scheme) -> Result:
-    """The motion of a task; through its recorder, if it has one."""
+    """Runs a task, with warnings and checks; through its recorder, if it has one."""
     recorder = task.recorder
     try:
         result = scheme.run(task)
@@ -263,7 +263,7 @@ def run_task(task: Task, scheme: Scheme) -> Result:
         if recorder is not None and isinstance(error, ConvergenceError) and isinstance(error.result, Result):
             error.result = recorder.finish(error.result, finished=False)
         elif recorder is not None and not recorder.pieces:
-            recorder.where.clear()  # nothing is lost, and the folder is free again
+            recorder.folder.clear()  # nothing has been saved: empty the folder
         raise
     finally:
         task.progress(np.inf, None)
@@ -281,12 +281,12 @@ def run_task(task: Task, scheme: Scheme) -> Result:
 
 
 def describe_scheme(scheme: Scheme) -> Description:
-    """A scheme by its name and its numbers."""
+    """The name and the options of a scheme."""
     return {"name": type(scheme).__name__, **vars(scheme)}
 
 
 def describe_task(task: Task, scheme: Scheme) -> Description:
-    """A task in words and numbers, without the functions of it."""
+    """A task as it is saved, without its functions."""
     output = task.output if isinstance(task.output, int) else None
     times = {"t_0": task.t_0, "t_end": task.t_end, "dt": task.dt, "output": output, "every": task.every}
     named = {"inputs": list(task.inputs.signals), "controller": task.controller is not None}

@@ -49,7 +49,7 @@ def exported(
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=redundant_rows(system, state))
     runner = KernelRun(task)
     export = Export(runner.assembly, set(task.dropped), apart)
-    series = {"given": runner.efforts(times), "moving": runner.driven(times)}
+    series = {"given": runner.mean_efforts(times), "moving": runner.drive_positions(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}
     arrays = {"model": export.model(), "state": export.state(), "inputs": series, **export.outside(watch or {})}
     return Model(arrays, export.names(watch or {}))
@@ -125,7 +125,7 @@ class Export:
     # --- bodies ------------------------------------------------------------------------------------------------------
 
     def _group(self, group: list[int], slots: int) -> Tree:
-        distinct, stressed = {id(self.bodies[i][1]) for i in group}, any(np.any(self.run.before[i]) for i in group)
+        distinct, stressed = {id(self.bodies[i][1]) for i in group}, any(np.any(self.run.prestress[i]) for i in group)
         alike = not self.apart and len(distinct) == 1 and not stressed
         ends = [self._ends(i, slots) for i in group]
         held = [[one for one in self._rows_at(i) if one[0] < self.unknown] for i in group]
@@ -162,7 +162,7 @@ class Export:
 
     def _constants(self, i: int) -> Tree:
         arrays: Arrays = self.bodies[i][1]
-        body, elastic, before = arrays.body, arrays.body.elastic, self.run.before[i]
+        body, elastic, before = arrays.body, arrays.body.elastic, self.run.prestress[i]
         (j0, j1, N), (c0, Gamma), kept = arrays.rotary, arrays.coupling, arrays.quadratic
         D, Q, columns = touched(body, kept)
         return {
@@ -209,7 +209,7 @@ class Export:
         where = {self._frame_place(j, k) + n: size * e + n for (j, k), e in self.number.items() for n in range(size)}
         where |= {int(row[t.R_COEF]) + t.TARGET1: size * self.ends + r for r, row in enumerate(self.kernel.rows)}
         moves = np.arange(size * self.ends + len(self.rows))
-        for k, place in enumerate(self.run.moving_at):
+        for k, place in enumerate(self.run.drive_indices):
             moves[where[int(place)]] = len(moves) + k
         return moves
 

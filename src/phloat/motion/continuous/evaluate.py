@@ -1,14 +1,14 @@
-"""All that depends on time and state in the equations of motion: ports, rows, momenta, forces, compiled.
+"""Ports, rows, momenta and forces of the equations of motion at a time and state, compiled.
 
-    y = (q, v, d, λ, μ),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d what drives by velocity have moved
-    q̇ = K(q) (v + s Gᵀμ)                        μ holds the gaps, λ their rates (Gear, Gupta and Leimkuhler)
+    y = (q, v, d, λ, μ),   q = (r, θ or quaternion, η) and v = (V, ω, η̇) of every body, d positions of drives by velocity
+    q̇ = K(q) (v + s Gᵀμ)                        μ enforces the gaps, λ their rates (Gear, Gupta and Leimkuhler)
     M(η) v̇ = f(q, v, t) + Gᵀλ                   M ω̇-rows: J ω̇ + c η̈ + J̇ω = p_ω × ω + …,   η-rows: + 2 ω·Γη̇ − ½ ∂_η(ωᵀJω)
     ḋ = rates of driven frames and targets
-    0 = G v + what drives do to the gap,   0 = gap(q, d)
+    0 = G v + rates of the gap by drives,   0 = gap(q, d)
 
-with s = 1/(diag M + τ² diag K): μ moves frames, and stiff coordinates hardly. (With s = 1/diag M the light ones take all, elastic
-forces jump with the step, and BDF sticks at order 1: measured, 2371 steps instead of 267.) Gaps, rows and forces are those of the
-kernel, with start, end and mean of a step at one place.
+with s = 1/(diag M + τ² diag K), so that μ moves frames much more than stiff coordinates. (With s = 1/diag M it moves light
+coordinates, elastic forces jump with the step, and BDF stays at order 1: 2371 steps instead of 267.) Gaps, rows and forces are
+those of the kernel, with equal start, end and mean of a step.
 """
 
 import math
@@ -24,32 +24,33 @@ from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, looked_up, pull
 
-# places of y: bodies' (q, v); rows' λ, μ (−1: none), G on both bodies in w, and (rate, its parts by A and B, target rate)
+# columns of bodies: offsets of q, v in y; of rows: λ, μ in y (−1: none), G of both bodies in w, and
+# (rate, its parts by bodies A and B, target rate) in w
 Y_Q, Y_V = range(2)
 Y_LAM, Y_MU, G_A, G_B, R_RATE = range(5)
 RATE, RATE_A, RATE_B, TARGET_RATE, RATE_SIZE = range(5)
-# drives: what is moved, of how many numbers, where in y (−1: given), value and its velocity in the inputs s, value and rate in w
+# columns of drives: kind, size, offset in y (−1: prescribed), of value and velocity in the inputs s, of value and rate in w
 COORDINATE, FRAME, SWIVEL = range(3)
 V_KIND, V_SIZE, V_Y, V_VALUE, V_U, V_AT, V_RATE = range(7)
-# sizes: where the parts of y begin, and its length
+# offsets of the parts of y, and its length
 AT_V, AT_D, AT_LAM, AT_MU, LENGTH = range(5)
 
 
 class Numbering(NamedTuple):
-    """Where everything stands in y, in the inputs s and in the additional part of w."""
+    """Offsets in y, in the inputs s and in the additional part of w."""
 
     bodies: np.ndarray
     rows: np.ndarray
-    ends: np.ndarray  # rates of the frame and of the port that it moves, −1 where nothing does
+    ends: np.ndarray  # offsets of the rates of a driven frame and its port, −1 without a drive
     drives: np.ndarray
-    given: np.ndarray
+    effort_indices: np.ndarray
     sizes: np.ndarray
-    scale: np.ndarray  # s: how far μ moves each coordinate
+    scale: np.ndarray  # s: the motion of each coordinate by μ
 
 
 @jit
 def quaternion_rotation(y, o, w, A):
-    """The rotation of a quaternion (scalar first), whatever its length."""
+    """The rotation matrix of a quaternion (scalar first) of any length."""
     a, b, c, d = y[o], y[o + 1], y[o + 2], y[o + 3]
     f = 2.0 / (a * a + b * b + c * c + d * d)
     w[A], w[A + 1], w[A + 2] = 1.0 - f * (c * c + d * d), f * (b * c - a * d), f * (b * d + a * c)
@@ -59,7 +60,7 @@ def quaternion_rotation(y, o, w, A):
 
 @jit
 def configure(m, w, p, y):
-    """q and v of every body into the buffers of the kernel."""
+    """Writes q and v of each body to the buffers of the kernel."""
     B = m.bodies
     for i in range(len(B)):
         n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
@@ -82,31 +83,31 @@ def configure(m, w, p, y):
 
 @jit
 def steer(m, w, p, s, y):
-    """Given efforts, driven frames and targets, and their rates: a frame moves by (v, ω), directions by ω × d."""
-    for k in range(len(p.given)):
-        w[p.given[k]] = s[k]
+    """Writes prescribed efforts, driven frames and targets, and their rates: (v, ω) of a frame, ω × d of directions."""
+    for k in range(len(p.effort_indices)):
+        w[p.effort_indices[k]] = s[k]
     for k in range(len(p.drives)):
         D = p.drives[k]
-        kind, at, rate, u = D[V_KIND], D[V_AT], D[V_RATE], D[V_U]
+        kind, target, rate, u = D[V_KIND], D[V_AT], D[V_RATE], D[V_U]
         if D[V_Y] >= 0:
-            copy(D[V_SIZE], y, D[V_Y], w, at)
+            copy(D[V_SIZE], y, D[V_Y], w, target)
         else:
-            copy(D[V_SIZE], s, D[V_VALUE], w, at)
+            copy(D[V_SIZE], s, D[V_VALUE], w, target)
         if kind == COORDINATE:
             w[rate] = s[u]
             continue
         if kind == FRAME:
             copy(3, s, u, w, rate)
-            at, rate = at + 3, rate + 3
+            target, rate = target + 3, rate + 3
         for j in range(0, 9, 3):
-            w[rate + j] = s[u + 4] * w[at + j + 2] - s[u + 5] * w[at + j + 1]
-            w[rate + j + 1] = s[u + 5] * w[at + j] - s[u + 3] * w[at + j + 2]
-            w[rate + j + 2] = s[u + 3] * w[at + j + 1] - s[u + 4] * w[at + j]
+            w[rate + j] = s[u + 4] * w[target + j + 2] - s[u + 5] * w[target + j + 1]
+            w[rate + j + 1] = s[u + 5] * w[target + j] - s[u + 3] * w[target + j + 2]
+            w[rate + j + 2] = s[u + 3] * w[target + j + 1] - s[u + 4] * w[target + j]
 
 
 @jit
 def hold(m, w, p):
-    """Every end where its body is, and how drives move it."""
+    """Computes the port of each end, and its motion by drives."""
     B, E = m.bodies, m.ends
     for e in range(len(E)):
         i = E[e, t.E_BODY]
@@ -120,29 +121,29 @@ def hold(m, w, p):
 
 @jit
 def row(m, w, p, y, j, r):
-    """One row: its gap, G for both bodies, and its rate: by A, by B, and with what drives do."""
+    """One row: its gap, G for both bodies, and its rate: by A, by B, and by drives."""
     B, E, R = m.bodies, m.ends, m.rows
     a, b, o = m.entries[j, t.J_A], m.entries[j, t.J_B], R[r, t.R_COEF]
     coefficients(R, m.terms, r, m.data, w, E[a, t.E_END], E[a, t.E_END], E[b, t.E_END], E[b, t.E_END])
     clear(w, t.OUT_A)
     clear(w, t.OUT_B)
     pull(R, m.terms, r, 1.0, m.data, w, E[a, t.E_END], E[b, t.E_END], o + t.COEF_END, t.OUT_A, t.OUT_B)
-    at = p.rows[r, R_RATE]
-    total = -w[at + TARGET_RATE]
+    rates = p.rows[r, R_RATE]
+    total = -w[rates + TARGET_RATE]
     for side in range(2):
         e, out, g = (b, t.OUT_B, p.rows[r, G_B]) if side else (a, t.OUT_A, p.rows[r, G_A])
         i = E[e, t.E_BODY]
-        w[at + RATE_A + side] = 0.0
+        w[rates + RATE_A + side] = 0.0
         if i >= 0:
             size, A = B[i, t.SIZE], B[i, t.W_Q] + 3
             fill(size, 0.0, w, g)
             carry(B, E, e, m.data, w, E[e, t.E_END], A, 1.0, A, out, g)
-            w[at + RATE_A + side] = dot(w, g, y, p.bodies[i, Y_V], size)
+            w[rates + RATE_A + side] = dot(w, g, y, p.bodies[i, Y_V], size)
         if p.ends[e, 0] >= 0:
             total += dot(w, out + t.FORCE, w, p.ends[e, 1] + t.C, 3) + dot(
                 w, out + t.ON_DIR, w, p.ends[e, 1] + t.DIR, 9
             )
-    w[at + RATE] = total + w[at + RATE_A] + w[at + RATE_B]
+    w[rates + RATE] = total + w[rates + RATE_A] + w[rates + RATE_B]
 
 
 @jit
@@ -164,7 +165,7 @@ def law(m, w, r, rate):
 
 @jit
 def update(m, w, p, s, y):
-    """All that depends on (t, y): momenta, ports, rows, λ, and on every body Gᵀλ with given efforts and Gᵀμ."""
+    """Everything that depends on (t, y): momenta, ports, rows, λ, and for each body Gᵀλ with prescribed efforts and Gᵀμ."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
     configure(m, w, p, y)
     steer(m, w, p, s, y)
@@ -177,15 +178,15 @@ def update(m, w, p, s, y):
         for k in range(J[j, t.J_ROWS]):
             r = J[j, t.J_ROW] + k
             row(m, w, p, y, j, r)
-            at, mu = m.where[t.LAM] + J[j, t.J_LAM] + k, 0.0
+            lam, mu = m.where[t.LAM] + J[j, t.J_LAM] + k, 0.0
             if R[r, t.R_MODE] == t.CLOSED:
-                w[at] = y[p.rows[r, Y_LAM]] if p.rows[r, Y_LAM] >= 0 else 0.0
+                w[lam] = y[p.rows[r, Y_LAM]] if p.rows[r, Y_LAM] >= 0 else 0.0
                 mu = y[p.rows[r, Y_MU]] if p.rows[r, Y_MU] >= 0 else 0.0
             elif R[r, t.R_MODE] == t.COMPLIANT:
-                w[at] = law(m, w, r, w[p.rows[r, R_RATE] + RATE])
+                w[lam] = law(m, w, r, w[p.rows[r, R_RATE] + RATE])
             for side in range(2):
                 i, g = E[J[j, t.J_B if side else t.J_A], t.E_BODY], p.rows[r, G_B if side else G_A]
                 if i >= 0:
-                    axpy(B[i, t.SIZE], w[at], w, g, w, B[i, t.W_GAM])
+                    axpy(B[i, t.SIZE], w[lam], w, g, w, B[i, t.W_GAM])
                     if mu != 0.0:
                         axpy(B[i, t.SIZE], mu, w, g, w, B[i, t.W_Y])

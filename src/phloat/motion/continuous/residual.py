@@ -11,7 +11,7 @@ from phloat.motion.kernel.machine.compiler import jit, making
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.rows import noted
 
-NUDGE = 1e-6  # of a difference, relative to the size of a number: 1e-12 is lost, and 1e-10 by round-off
+NUDGE = 1e-6  # step of differences, relative to a number: its error is 1e-12, and 1e-10 by round-off
 
 
 @jit
@@ -55,23 +55,23 @@ def dynamic_residual(m, w, p, gravity, i, yd, out):
     o, V, mass = p.bodies[i, ev.Y_V], B[i, t.W_V], data[B[i, t.D_MASS]]
     for k in range(lin):
         out[o + k] = mass * (yd[o + k] - gravity[k])
-    at, acc, rate, eta = o + lin + rot, o + lin + rot, V + 6, B[i, t.W_Q] + 12
+    eta_rows, acc, rate, eta = o + lin + rot, o + lin + rot, V + 6, B[i, t.W_Q] + 12
     for k in range(n):
         o_k = k * long
-        out[at + k] = dot(data, B[i, t.D_MFF] + o_k, yd, acc, n) + dot(data, B[i, t.D_K] + o_k, w, eta, n)
+        out[eta_rows + k] = dot(data, B[i, t.D_MFF] + o_k, yd, acc, n) + dot(data, B[i, t.D_K] + o_k, w, eta, n)
         if B[i, t.DAMPED]:
-            out[at + k] += dot(data, B[i, t.D_RD] + o_k, w, rate, n)
-    axpy(n, 1.0, w, B[i, t.W_FPRE], out, at)
-    membrane_forces(m, w, i, out, at)
+            out[eta_rows + k] += dot(data, B[i, t.D_RD] + o_k, w, rate, n)
+    axpy(n, 1.0, w, B[i, t.W_FPRE], out, eta_rows)
+    membrane_forces(m, w, i, out, eta_rows)
     for a in range(rot):
         omega_a = w[V + 3 + axis(a, rot)]
-        axpy(n, yd[o + lin + a], w, B[i, t.W_C] + a * long, out, at)
-        axpy(n, 2.0 * omega_a, w, B[i, t.W_G0] + a * long, out, at)
+        axpy(n, yd[o + lin + a], w, B[i, t.W_C] + a * long, out, eta_rows)
+        axpy(n, 2.0 * omega_a, w, B[i, t.W_G0] + a * long, out, eta_rows)
         total = dot(w, B[i, t.W_C] + a * long, yd, acc, n)
         for b in range(rot):
             omega_b, dJ = w[V + 3 + axis(b, rot)], B[i, t.W_DJ] + pair(a, b) * long
             total += w[B[i, t.W_J] + pair(a, b)] * yd[o + lin + b] + omega_b * dot(w, dJ, w, rate, n)
-            axpy(n, -0.5 * omega_a * omega_b, w, dJ, out, at)
+            axpy(n, -0.5 * omega_a * omega_b, w, dJ, out, eta_rows)
         out[o + lin + a] = total
     if rot == 3:
         P, W, r = B[i, t.W_P], V + 3, o + lin
@@ -82,8 +82,8 @@ def dynamic_residual(m, w, p, gravity, i, yd, out):
 
 
 @jit
-def membrane_forces(m, w, i, out, at):
-    """+ Bᵀ(ε(η) + T Bη̇) with B = D + Qη, unit compliance."""
+def membrane_forces(m, w, i, out, eta_rows):
+    """Adds Bᵀ(ε(η) + T Bη̇) with B = D + Qη, in units of unit compliance."""
     B = m.bodies
     n, s, long = B[i, t.N_ETA], B[i, t.N_STRAIN], B[i, t.LONG]
     BM, eta, rate = B[i, t.W_BM], B[i, t.W_Q] + 12, B[i, t.W_V] + 6
@@ -98,27 +98,27 @@ def membrane_forces(m, w, i, out, at):
     if B[i, t.DAMPED] == t.COUPLED:
         coupled_stresses(B, i, m.data, w, rate, stress)
     for a in range(s):
-        axpy(n, w[stress + a], w, BM + a * long, out, at)
+        axpy(n, w[stress + a], w, BM + a * long, out, eta_rows)
 
 
 @jit
-def powers(m, w, p, y, out, at):
-    """Of every entry on its two bodies, then the losses of every body; after `update`."""
+def powers(m, w, p, y, out, o):
+    """Powers of each entry on its two bodies, then the dissipated power of each body; after `update`."""
     B, J = m.bodies, m.entries
     for j in range(len(J)):
-        out[at + 2 * j], out[at + 2 * j + 1] = 0.0, 0.0
+        out[o + 2 * j], out[o + 2 * j + 1] = 0.0, 0.0
         for k in range(J[j, t.J_ROWS]):
             lam, rate = w[m.where[t.LAM] + J[j, t.J_LAM] + k], p.rows[J[j, t.J_ROW] + k, ev.R_RATE]
-            out[at + 2 * j] += lam * w[rate + ev.RATE_A]
-            out[at + 2 * j + 1] += lam * w[rate + ev.RATE_B]
-    at += 2 * len(J)
+            out[o + 2 * j] += lam * w[rate + ev.RATE_A]
+            out[o + 2 * j + 1] += lam * w[rate + ev.RATE_B]
+    o += 2 * len(J)
     for i in range(len(B)):
-        out[at + i] = 0.0
+        out[o + i] = 0.0
         if B[i, t.DAMPED]:
             eta, v = B[i, t.W_Q] + 12, B[i, t.W_V] + 6
             if B[i, t.N_STRAIN]:
                 strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
-            out[at + i] = loss(B, i, m.data, w, v)
+            out[o + i] = loss(B, i, m.data, w, v)
 
 
 @making
@@ -144,7 +144,7 @@ def dae_residual(m, w, p, gravity, s, y, yd, out):
 
 @making
 def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
-    """∂F/∂y in the entries of a sparse matrix: columns of one group share no row, so they are nudged together, back and forth."""
+    """∂F/∂y by central differences, as entries of a sparse matrix; columns of one group share no row and are varied together."""
     before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
     for g in range(len(start) - 1):
         for side in range(2):
@@ -163,36 +163,36 @@ def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, d
 
 @jit
 def blocks(m, w, p, out):
-    """M of every body, then G of every row on both of its bodies, one block after the other; after `update`."""
-    B, E, J, at = m.bodies, m.ends, m.entries, 0
+    """M of each body, then G of each row on both of its bodies, as consecutive blocks; after `update`."""
+    B, E, J, o = m.bodies, m.ends, m.entries, 0
     for i in range(len(B)):
         n, lin, rot, size = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE]
-        fill(size * size, 0.0, out, at)
+        fill(size * size, 0.0, out, o)
         for k in range(lin):
-            out[at + k * size + k] = m.data[B[i, t.D_MASS]]
+            out[o + k * size + k] = m.data[B[i, t.D_MASS]]
         for a in range(rot):
             for b in range(rot):
-                out[at + (lin + a) * size + lin + b] = w[B[i, t.W_J] + pair(a, b)]
+                out[o + (lin + a) * size + lin + b] = w[B[i, t.W_J] + pair(a, b)]
             for k in range(n):
                 c = w[B[i, t.W_C] + a * B[i, t.LONG] + k]
-                out[at + (lin + a) * size + lin + rot + k] = c
-                out[at + (lin + rot + k) * size + lin + a] = c
+                out[o + (lin + a) * size + lin + rot + k] = c
+                out[o + (lin + rot + k) * size + lin + a] = c
         for k in range(n):
             for c in range(n):
-                out[at + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, t.D_MFF] + k * B[i, t.LONG] + c]
-        at += size * size
+                out[o + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, t.D_MFF] + k * B[i, t.LONG] + c]
+        o += size * size
     for j in range(len(J)):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
             for side in range(2):
                 i = E[J[j, t.J_B if side else t.J_A], t.E_BODY]
                 if i >= 0 and p.rows[r, ev.Y_LAM] >= 0:
-                    copy(B[i, t.SIZE], w, p.rows[r, ev.G_B if side else ev.G_A], out, at)
-                    at += B[i, t.SIZE]
+                    copy(B[i, t.SIZE], w, p.rows[r, ev.G_B if side else ev.G_A], out, o)
+                    o += B[i, t.SIZE]
 
 
 @making
 def displace(m, p, y, x, out):
-    """q moved by x in the directions of v, rotations by their vectors; everything else as it is."""
+    """Moves q by x in the directions of v (rotations by rotation vectors); copies the rest of y."""
     B = m.bodies
     for k in range(len(y)):
         out[k] = y[k]
@@ -218,7 +218,7 @@ def displace(m, p, y, x, out):
 
 @jit
 def normalise(m, p, y):
-    """Quaternions of length one, in place."""
+    """Scales quaternions to length one, in place."""
     for i in range(len(m.bodies)):
         if m.bodies[i, t.N_ROT] == 3:
             o = p.bodies[i, ev.Y_Q] + m.bodies[i, t.N_LIN]
@@ -229,7 +229,7 @@ def normalise(m, p, y):
 
 @jit
 def settle_gaps(m, w, p, time):
-    """Gaps as they stand after `update` become those from which turns are counted; laws note what they were asked for."""
+    """Makes the gaps after `update` the reference for whole turns, and updates the ranges of laws."""
     J, R, E = m.entries, m.rows, m.ends
     for j in range(len(J)):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):

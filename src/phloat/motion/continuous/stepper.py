@@ -1,4 +1,4 @@
-"""Schemes that step through F(t, y, ẏ) = 0, for the driver: consistent starts, dense output, rows, works."""
+"""Steppers of F(t, y, ẏ) = 0 for the driver: consistent initial values, dense output, rows, works."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.inputs.inputs import find_stops
 from phloat.motion.result import Result
-from phloat.motion.run.driver import Run
 from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.run import Run
 from phloat.motion.run.task import Dense, Memory, Stepper, Task
 from phloat.system.state import State
 
-AHEAD = 0.25  # of a step: how far ẏ is followed to look ahead
+AHEAD = 0.25  # of a step: length of the linear extrapolation of `look_ahead`
 
 
 @dataclass(frozen=True, eq=False)
 class DenseStep:
-    """One step: y and the works done at its end, and at any time within it."""
+    """One step: (y, works) at its end, and at any time within it."""
 
     start: float
     end: float
@@ -34,15 +34,15 @@ class DenseStep:
 
 
 class ContinuousStepper(Stepper):
-    """A scheme that begins at a consistent (t, y, ẏ) and takes steps with dense output.
+    """A scheme that starts at a consistent (t, y, ẏ) and takes steps with dense output.
 
-    `consistent_rates`: its velocities satisfy the joints at the ends of steps.
+    `consistent_rates`: whether velocities satisfy the joints at the ends of steps.
     """
 
     consistent_rates: bool
-    time: float  # reached by the scheme, which may be beyond an event
+    time: float  # the time of the scheme, which may be after an event
     resumable = False
-    counted: tuple[str, ...] = ("steps", "iterations", "factorisations")  # go to `info` of the result
+    counted: tuple[str, ...] = ("steps", "iterations", "factorisations")  # for `info` of the result
 
     def __init__(self, task: Task) -> None:
         self.task, self.run = task, Run(task)
@@ -53,10 +53,10 @@ class ContinuousStepper(Stepper):
         self.corners = find_stops(self.run.signals, task.t_0, task.t_end, task.corners, dt)
         self.start, self.accepted = task.t_0, 0
         self.counts = dict.fromkeys(self.counted, 0)
-        self.wanted = [] if isinstance(task.output, int) else [float(x) for x in task.output if x > task.t_0]
+        self.output_times = [] if isinstance(task.output, int) else [float(x) for x in task.output if x > task.t_0]
 
     def _require_loads_only(self) -> None:
-        """Raises InputError if the controller drives a joint: drives may not jump here."""
+        """Raises InputError if the controller drives a joint: the velocities of drives must be continuous."""
         joints = self.task.system.joints
         for name in self.run.controlled():
             if name in joints and joints[name].driven:
@@ -67,15 +67,15 @@ class ContinuousStepper(Stepper):
     # --- the scheme --------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
-        """Starts at a consistent (t, y, ẏ), with the works done up to there."""
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, works: np.ndarray) -> None:
+        """Starts at a consistent (t, y, ẏ), with the works up to that time."""
 
     @abstractmethod
     def step(self, limit: float) -> DenseStep:
         """The next step, at most to the limit."""
 
-    def stuck(self, why: str, cure: str = "give larger tolerances, or use Midpoint()") -> ConvergenceError:
-        """The error of a scheme that cannot go on."""
+    def step_failure(self, why: str, cure: str = "give larger tolerances, or use Midpoint()") -> ConvergenceError:
+        """The error of a scheme that cannot continue."""
         return ConvergenceError(
             f"{self.name} cannot go on at t = {self.time:g} s: {why}; look at the motion before (it is in `result` of this "
             f"error), {cure}"
@@ -84,88 +84,88 @@ class ContinuousStepper(Stepper):
     # --- the driver --------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Begins at the start of the task and writes the first row."""
+        """Starts at the start of the task and writes the first row."""
         model = self.run.packed.model
         self._begin(self.flow.start(), np.zeros(2 * len(model.entries) + len(model.bodies)))
         self.write_row()
 
-    def _begin(self, y: np.ndarray, done: np.ndarray) -> None:
-        """Begins at the time reached with consistent multipliers and rates."""
+    def _begin(self, y: np.ndarray, works: np.ndarray) -> None:
+        """Starts at the current time with consistent multipliers and rates."""
         y, self.rates = self.flow.consistent(self.run.t, y)
-        self.here = y, done
-        self.begin(self.run.t, y, self.rates, done)
+        self.current = y, works
+        self.begin(self.run.t, y, self.rates, works)
 
     def advance(self, limit: float) -> bool:
         if self.run.t >= self.task.t_end:
             return False
         try:
             self.dense = self.step(limit)
-        except ConvergenceError as stuck:
-            raise ConvergenceError(str(stuck), self.result()) from None
+        except ConvergenceError as error:
+            raise ConvergenceError(str(error), self.result()) from None
         self.start = self.dense.start
         self.move_to(self.dense.end)
         return True
 
     def move_to(self, time: float) -> None:
-        self.run.t, self.here = time, self.dense.at(time)
+        self.run.t, self.current = time, self.dense.at(time)
 
     def accept(self) -> None:
         run, end = self.run, self.run.t
         self.accepted += 1
         if run.turns is not None:
-            self.flow.state(self.flow.inputs(end), self.here[0])  # into the buffers of the run
+            self.flow.state(self.flow.inputs(end), self.current[0])  # writes y to the buffers of the run
             run.count_turns()
-        while self.wanted and self.wanted[0] <= end:
-            run.t = self.wanted.pop(0)
+        while self.output_times and self.output_times[0] <= end:
+            run.t = self.output_times.pop(0)
             self._write(*self.dense.at(run.t))
         run.t = end
         cut = end != self.dense.end
         if end >= self.task.t_end:
             self.write_row()
         elif not cut and isinstance(self.task.output, int) and self.accepted % self.task.output == 0:
-            self._write(*self.here, closed=self.consistent_rates)
+            self._write(*self.current, closed=self.consistent_rates)
         if self.adaptive and end in self.corners.breaks and not cut:
             self.restart()
 
     def restart(self, state: State | None = None) -> None:
-        y, done = self.here
+        y, works = self.current
         y = y if state is None else self.flow.reload(state)
-        self._begin(self.flow.closed(self.flow.inputs(self.run.t), y), done)
+        self._begin(self.flow.close_joints(self.flow.inputs(self.run.t), y), works)
 
     def look_ahead(self, h: float) -> Dense | None:
-        now, (y, _), yd = self.run.t, self.here, self.rates
-        return lambda x: (now + x * AHEAD * h, self._outputs(now + x * AHEAD * h, y + x * AHEAD * h * yd))
+        time, (y, _), yd = self.run.t, self.current, self.rates
+        return lambda x: (time + x * AHEAD * h, self._outputs(time + x * AHEAD * h, y + x * AHEAD * h * yd))
 
     # --- states and rows ---------------------------------------------------------------------------------------------
 
     def _state(self, time: float, y: np.ndarray) -> State:
         """The state for a controller or an event, with joints closed to round-off."""
         s = self.flow.inputs(time)
-        return self.flow.state(s, self.flow.closed(s, y))
+        return self.flow.state(s, self.flow.close_joints(s, y))
 
     def _outputs(self, time: float, y: np.ndarray) -> Outputs:
         return Outputs(self.task.system, self._state(time, y))
 
     def state(self) -> State:
-        return self._state(self.run.t, self.here[0])
+        return self._state(self.run.t, self.current[0])
 
     def outputs(self) -> Outputs:
-        return self._outputs(self.run.t, self.here[0])
+        return self._outputs(self.run.t, self.current[0])
 
     def interpolate(self, x: float) -> Outputs:
         time = self.dense.start + x * (self.dense.end - self.dense.start)
         return self._outputs(time, self.dense.at(time)[0])
 
     def write_row(self) -> None:
-        self._write(*self.here)
+        self._write(*self.current)
 
-    def _write(self, y: np.ndarray, done: np.ndarray, *, closed: bool = False) -> None:
-        """Writes a row; `closed`: joints are closed as well as the tolerance of the scheme asks."""
+    def _write(self, y: np.ndarray, works: np.ndarray, *, closed: bool = False) -> None:
+        """Writes a row; `closed`: joints are closed already, to the tolerance of the scheme."""
         run, flow = self.run, self.flow
         if run.rows.t and run.rows.t[-1] == run.t:
             return
         s = flow.inputs(run.t)
-        run.add_row(*flow.snapshot(run.t, s, y if closed else flow.closed(s, y), done))
+        run.add_row(*flow.snapshot(run.t, s, y if closed else flow.close_joints(s, y), works))
 
     def memory(self) -> Memory:
         raise NotImplementedError(f"runs of {self.name} cannot be resumed")

@@ -19,7 +19,7 @@ from phloat.motion.initial.velocities import (
     mass,
     require_closed,
     rigid_columns,
-    sort_given,
+    sort_values,
     velocity_indices,
     velocity_rows,
     with_velocities,
@@ -31,8 +31,8 @@ from phloat.system.state import State
 from phloat.system.system import System, fits
 
 FEASIBLE = 1e-10  # relative to the largest velocity, rows and velocities scaled
-NOTHING = 1e-14  # m/s or rad/s: round-off of velocities that are zero, as those of a mechanism that is locked
-LIGHT = 1e-6  # weight of rigid motion while deformation is made least
+ROUND_OFF = 1e-14  # m/s or rad/s: of zero velocities, such as those of a locked mechanism
+RIGID_WEIGHT = 1e-6  # weight of rigid motion while deformation rates are minimised
 VELOCITIES = ("v_P", "omega", "eta_dot")
 
 
@@ -45,10 +45,9 @@ def set_moving(
     u: Mapping[str, object] | Inputs | None = None,
     t: float = 0.0,
 ) -> State:
-    """The state with velocities that satisfy joints and drives, G w = B_λ u(t): what is `given` by name is held.
+    """The state with velocities that satisfy joints and drives, G w = B_λ u(t), and the values `given` by name.
 
-    Deformation rates are zero where that is possible, else the least in the mass norm; rigid velocities have
-    the least kinetic energy.
+    Deformation rates are zero if possible, else smallest in the mass norm; rigid velocities have the least kinetic energy.
 
     Parameters
     ----------
@@ -56,11 +55,11 @@ def set_moving(
     state : State
         Positions, with every joint closed (`place`); its velocities are not used.
     given : dict of str to float or array, optional
-        Velocities that are held: "body.v_P" (m/s) and "body.omega" (rad/s) in body axes, "body.eta_dot", "joint.angle_rate"
+        Prescribed velocities: "body.v_P" (m/s) and "body.omega" (rad/s) in body axes, "body.eta_dot", "joint.angle_rate"
         (rad/s), "joint.slide_rate" (m/s), and "joint.omega" of a spherical joint in space, the angular velocity (3,) of the second
         port seen from the first, in the joint frame of the first.
     u : dict, optional
-        Inputs as for `simulate`; those of drives count.
+        Inputs as for `simulate`; only those of drives have an effect.
     t : float
         Time at which the inputs are taken, s.
 
@@ -83,28 +82,28 @@ def set_moving(
     """
     state = fits(system, state)
     require_closed(system, state)
-    drives = as_inputs(system, u).driving().at(float(finite("t", t, ())))
+    drives = as_inputs(system, u).drives_only().at(float(finite("t", t, ())))
     task = _velocity_problem(system, state, mapping("given", {} if given is None else given, "{name: value}"), drives)
     return with_velocities(system, state, task.velocities())
 
 
 @dataclass(frozen=True, eq=False)
 class VelocityProblem:
-    """min ½ wᵀM w with G w = b and some of w held."""
+    """Minimise ½ wᵀM w subject to G w = b, with some entries of w fixed."""
 
     M: Matrix
     G: Matrix
     b: np.ndarray
-    w: np.ndarray  # what is held, zero elsewhere
-    held: np.ndarray
+    w: np.ndarray  # prescribed values, zero elsewhere
+    fixed: np.ndarray
     rigid: np.ndarray
-    owners: Layout  # whose each row of G is
+    owners: Layout  # the joint or input of each row of G
     cause: str
-    background: float = 0.0  # √(w·Mw) of velocities that these are to be added to
+    background: float = 0.0  # √(w·Mw) of the velocities to which w is added
 
     def velocities(self) -> np.ndarray:
-        """w: with no deformation rates but the held ones, or with the least."""
-        free = self.rigid & ~self.held
+        """w without deformation rates if that is feasible, else with the smallest. Raises JointError if infeasible."""
+        free = self.rigid & ~self.fixed
         w, miss = self.least_energy(free, self.w)
         if not self.feasible(w, miss) and not self.rigid.all():
             w = self.require_feasible(*self.least_deformation())
@@ -112,66 +111,70 @@ class VelocityProblem:
         return self.require_feasible(w, miss)
 
     def least_energy(self, free: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The free velocities of least kinetic energy, the others fixed."""
+        """The free velocities of least kinetic energy for fixed others, and the misfit of each row."""
         saddle = SaddleSystem(csr(self.M[free][:, free]), csr(self.G[:, free]))
-        right = self.b - self.G @ w
-        x, _ = saddle.solve(-(self.M @ w)[free], right)
-        out = w.copy()
-        out[free] = x
-        return out, SaddleSystem(self.M, self.G).miss(out, self.b, self.background)
+        rhs = self.b - self.G @ w
+        x, _ = saddle.solve(-(self.M @ w)[free], rhs)
+        w_new = w.copy()
+        w_new[free] = x
+        return w_new, SaddleSystem(self.M, self.G).miss(w_new, self.b, self.background)
 
     def least_deformation(self) -> tuple[np.ndarray, np.ndarray]:
-        """Deformation rates of least ‖η̇‖: rigid motion costs nothing (it is light, and drawn to where it last was)."""
-        free = ~self.held
+        """Deformation rates of least ‖η̇‖, and the misfit of each row; rigid motion has a small weight about its last iterate."""
+        free = ~self.fixed
         flexible = sp.diags_array((~self.rigid).astype(float))
         light = sp.diags_array(self.rigid.astype(float))
-        M_f, M_r = flexible @ self.M @ flexible, LIGHT * (light @ self.M @ light)
+        M_f, M_r = flexible @ self.M @ flexible, RIGID_WEIGHT * (light @ self.M @ light)
         saddle = SaddleSystem(csr((M_f + M_r)[free][:, free]), csr(self.G[:, free]))
-        out, right = self.w.copy(), self.b - self.G @ self.w
+        out, rhs = self.w.copy(), self.b - self.G @ self.w
         for _ in range(6):
-            pull = M_r @ np.where(free, out, 0.0)  # η̇ of a body is held as a whole or not at all: it pulls no other
-            out[free], _ = saddle.solve(pull[free], right)
+            pull = M_r @ np.where(free, out, 0.0)  # all η̇ of a body are fixed or none, so there is no coupling
+            out[free], _ = saddle.solve(pull[free], rhs)
         return out, SaddleSystem(self.M, self.G).miss(out, self.b, self.background)
 
     def feasible(self, w: np.ndarray, miss: np.ndarray) -> bool:
-        """Whether the velocities satisfy joints and drives."""
+        """Whether velocities satisfy joints and drives."""
         return bool(
-            np.abs(miss).max(initial=0.0) <= FEASIBLE or np.abs(self.G @ w - self.b).max(initial=0.0) <= NOTHING
+            np.abs(miss).max(initial=0.0) <= FEASIBLE or np.abs(self.G @ w - self.b).max(initial=0.0) <= ROUND_OFF
         )
 
     def require_feasible(self, w: np.ndarray, miss: np.ndarray) -> np.ndarray:
+        """Returns w; raises JointError if it does not satisfy joints and drives."""
         if self.feasible(w, miss):
             return w
-        worst = int(np.argmax(np.abs(miss)))
-        size = abs(float((self.G @ w - self.b)[worst]))
+        row = int(np.argmax(np.abs(miss)))
+        size = abs(float((self.G @ w - self.b)[row]))
         raise JointError(
-            f"{self.cause} contradict the joints: the nearest velocities miss {self.owners.owner(worst)!r} by {size:.3g}; "
+            f"{self.cause} contradict the joints: the nearest velocities miss {self.owners.owner(row)!r} by {size:.3g}; "
             "give less, or other values"
         )
 
 
-def _velocity_problem(system: System, state: State, given: Mapping[str, object], drives: np.ndarray) -> VelocityProblem:
-    values, given_rates = _sorted(system, given)
-    places = columns_in_velocities(system)
+def _velocity_problem(
+    system: System, state: State, values: Mapping[str, object], drives: np.ndarray
+) -> VelocityProblem:
+    """The equations for velocities with prescribed values and drives."""
+    of_bodies, of_joints = _sort_velocities(system, values)
+    velocities = columns_in_velocities(system)
     G, B_lam = velocity_rows(system, state)
-    wanted, right = [], [B_lam @ drives]
-    for c, some, rate in given_rates.values():
-        wanted.append((c, row_rates(some, *ends(c, state))))
-        right.append(rate)
-    e, held = np.zeros(system.layout.size), np.zeros(system.layout.size, dtype=bool)
-    for name, value in values.items():
-        e[system.layout[name]], held[system.layout[name]] = value, True
-    where = velocity_indices(system)
-    rows = Layout({name: rate.shape for name, (_, _, rate) in given_rates.items()}, "joint")
+    joint_rates, rhs = [], [B_lam @ drives]
+    for c, rate_rows, rate in of_joints.values():
+        joint_rates.append((c, row_rates(rate_rows, *ends(c, state))))
+        rhs.append(rate)
+    e, fixed = np.zeros(system.layout.size), np.zeros(system.layout.size, dtype=bool)
+    for name, value in of_bodies.items():
+        e[system.layout[name]], fixed[system.layout[name]] = value, True
+    indices = velocity_indices(system)
+    rows = Layout({name: rate.shape for name, (_, _, rate) in of_joints.items()}, "joint")
     return VelocityProblem(
         M=mass(system, state),
-        G=stacked([[G], [scatter_rows(wanted, places)]]),
-        b=np.concatenate(right),
-        w=e[where],
-        held=held[where],
+        G=stacked([[G], [scatter_rows(joint_rates, velocities)]]),
+        b=np.concatenate(rhs),
+        w=e[indices],
+        fixed=fixed[indices],
         rigid=rigid_columns(system),
         owners=joined_layouts([system.multipliers, rows], "joint"),
-        cause=" and ".join([f"the given {', '.join(given)}"] * bool(given) + ["the drives"] * bool(drives.any()))
+        cause=" and ".join([f"the given {', '.join(values)}"] * bool(values) + ["the drives"] * bool(drives.any()))
         or "velocities",
     )
 
@@ -179,15 +182,15 @@ def _velocity_problem(system: System, state: State, given: Mapping[str, object],
 Rates = dict[str, tuple[Connection, tuple[Row, ...], np.ndarray]]
 
 
-def _sorted(system: System, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
-    """Sorts given values into velocities of bodies to hold and joint rates to reach."""
+def _sort_velocities(system: System, values: Mapping[str, object]) -> tuple[dict[str, np.ndarray], Rates]:
+    """Splits prescribed values into velocities of bodies and rates of joints."""
     rows: dict[str, tuple[Connection, tuple[Row, ...]]] = {
         f"{c.name}.{row.label}_rate": (c, (row,)) for c in system.joints.values() for row in c.coordinates
     }
     rows |= {f"{name}.omega": (system.joints[name], spins()) for name in ball_joints(system)}
-    values, of_joints = sort_given(system, "velocity", given, VELOCITIES, rows)
-    wanted: Rates = {}
+    of_bodies, of_joints = sort_values(system, "velocity", values, VELOCITIES, rows)
+    targets: Rates = {}
     for name, value in of_joints.items():
         shape = (3,) if name.endswith(".omega") else ()
-        wanted[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
-    return values, wanted
+        targets[name] = (*rows[name], np.atleast_1d(finite(name, value, shape)))
+    return of_bodies, targets

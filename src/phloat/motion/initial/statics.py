@@ -15,7 +15,7 @@ from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, row_gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
 from phloat.motion.initial.velocities import (
-    displaced,
+    displaced_state,
     mass,
     rigid_columns,
     velocity_indices,
@@ -30,7 +30,7 @@ from phloat.system.terms import energy
 
 
 class Balance(NamedTuple):
-    """Forces on (v_P, ω, η̇) at a state, those of inputs among them, the joint rows, and the size of what makes up each force."""
+    """At a state: forces f on (v_P, ω, η̇), those of inputs, joint rows G, and the sums of magnitudes of the terms of f."""
 
     f: np.ndarray
     push: np.ndarray
@@ -40,7 +40,7 @@ class Balance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Statics:
-    """Static equilibrium under gravity, springs and constant inputs; locked and driven axes stay at their start."""
+    """Equations of static equilibrium from a start state, at constant inputs u; locked and driven axes stay at their start."""
 
     system: System
     start: State
@@ -48,7 +48,7 @@ class Statics:
 
     @cached_property
     def length(self) -> float:
-        """The extent of the system as it starts, by its ports and joints."""
+        """The extent of the system at the start (m), by its ports and joints."""
         points = [self._ends(c, self.start)[0].c for c in self.system.joints.values() if not c.first.body]
         for name, body in self.system.bodies.items():
             pose = self.start.pose(name)
@@ -57,27 +57,29 @@ class Statics:
         return max([spread, *(body.extent for body in self.system.bodies.values())]) or self.system.size
 
     @cached_property
-    def where(self) -> np.ndarray:
+    def indices(self) -> np.ndarray:
+        """Indices of (v_P, ω, η̇) in the state vector e."""
         return velocity_indices(self.system)
 
     @cached_property
     def units(self) -> np.ndarray:
-        """The unit of every motion: lengths for translations, radians, and what moves a body by about a length for η."""
+        """A unit for each velocity: the extent for translations, 1 rad, and for η what moves its body by about the extent."""
         parts = []
         for body in self.system.bodies.values():
-            most = body.reach if body.coordinates else np.zeros(0)
-            eta = self.length / np.where(most > 0, most, max(most.max(initial=0.0), 1e-300))
+            reach = body.reach if body.coordinates else np.zeros(0)
+            eta = self.length / np.where(reach > 0, reach, max(reach.max(initial=0.0), 1e-300))
             rigid = [self.length if i < 3 else 1.0 for i in body.active]
             parts.append(np.concatenate([rigid, eta]))
         return np.concatenate(parts)
 
     @cached_property
     def rigid(self) -> np.ndarray:
+        """Which velocities belong to frames, as a mask."""
         return rigid_columns(self.system)
 
     @cached_property
     def prestress(self) -> dict[str, np.ndarray]:
-        """σ − C⁻¹ε(η), which no motion changes."""
+        """σ − C⁻¹ε(η) of each body with stresses; constant during any motion."""
         out = {}
         for name, body in self.system.bodies.items():
             if body.stresses:
@@ -87,46 +89,47 @@ class Statics:
 
     @cached_property
     def mass(self) -> Matrix:
+        """M at the start."""
         return mass(self.system, self.start)
 
     @cached_property
     def rate(self) -> float:
-        """A squared frequency of the loads: forces on frames over mass, in lengths and radians; where there are none, 1."""
+        """A squared frequency of the loads (1/s²): force over mass in the units of `units`; 1 without loads."""
         size, rigid = self.balance(self.start).size, self.rigid
         pulled = size[rigid] / (self.mass.diagonal()[rigid] * self.units[rigid])
         return float(pulled.max(initial=0.0)) or 1.0
 
     @cached_property
-    def soft(self) -> Matrix:
-        """K + rate M of the bodies by themselves, positive definite: what it costs to move them."""
+    def metric(self) -> Matrix:
+        """W = K + rate M of the separate bodies, positive definite."""
         bodies = self.system.bodies
         still = self.start.with_values(
             {f"{n}.eta": np.zeros(b.coordinates) for n, b in bodies.items() if b.coordinates}
         )
-        own = [body_stiffness(b, still.pose(n), np.zeros(3))[np.ix_(b.columns, b.columns)] for n, b in bodies.items()]
-        return csr(diagonal(own) + self.rate * self.mass)
+        K = [body_stiffness(b, still.pose(n), np.zeros(3))[np.ix_(b.columns, b.columns)] for n, b in bodies.items()]
+        return csr(diagonal(K) + self.rate * self.mass)
 
     @cached_property
-    def stiff(self) -> np.ndarray:
-        """√(K_ii + rate M_ii): over this, forces of all kinds are in units of √J."""
-        return np.sqrt(self.soft.diagonal())
+    def force_scale(self) -> np.ndarray:
+        """√W_ii: forces of all kinds divided by it have the unit √J."""
+        return np.sqrt(self.metric.diagonal())
 
     @cached_property
     def force(self) -> float:
         """The largest force at the start, in units of √J."""
-        return float((self.balance(self.start).size / self.stiff).max(initial=0.0))
+        return float((self.balance(self.start).size / self.force_scale).max(initial=0.0))
 
     def body_of(self, index: int) -> str:
-        """The body that a velocity belongs to."""
-        return self.system.layout.owner(int(self.where[index])).rpartition(".")[0]
+        """The name of the body that a velocity belongs to."""
+        return self.system.layout.owner(int(self.indices[index])).rpartition(".")[0]
 
     def balance(self, state: State) -> Balance:
-        """f(q) + B u at rest, and G."""
+        """f(q) + B u at rest, and G; computed once for each state."""
         return computed_once(state, (self, "balance"), lambda: self._balance(state))
 
     def _balance(self, state: State) -> Balance:
         f, size = forces_at_rest(self.system, state)
-        ports = [name for name, where in self.system.ports.slices.items() if self.u[where].any()]
+        ports = [name for name, part in self.system.ports.slices.items() if self.u[part].any()]
         columns = port_columns(self.system, state, columns_in_velocities(self.system), ports)
         push = columns @ self.u[self.system.ports.indices(ports)]
         return Balance(f + push, push, velocity_rows(self.system, state)[0], size + np.abs(push))
@@ -137,50 +140,50 @@ class Statics:
     def energy(self, state: State) -> float:
         return energy(self.system, state)
 
-    def moved(self, state: State, step: np.ndarray) -> State:
-        """Bodies moved, σ = C⁻¹ε(η) and its pre-stress with them."""
-        out = displaced(self.system, state, step)
+    def displace(self, state: State, step: np.ndarray) -> State:
+        """The state after a small motion, with σ = C⁻¹ε(η) and the pre-stress."""
+        out = displaced_state(self.system, state, step)
         e = out.e
         for name, stress in self.prestress.items():
             eta = e[out.layout[f"{name}.eta"]]
             e[out.layout[f"{name}.sigma"]] = self.system.bodies[name].elastic.stress(eta) + stress
         return replace(out, e=e)
 
-    def foreseen(self, state: State, foreseen: State, step: np.ndarray, part: float) -> tuple[State, State]:
-        """The state after a step, and the same with the stress that its tangent foresees: σ̂ + part (σ(η) − σ̂) + C⁻¹(∂ε/∂η) δη."""
-        after = self.moved(state, step)
-        e, places = after.e.copy(), columns_in_velocities(self.system)
+    def predict(self, state: State, predicted: State, step: np.ndarray, part: float) -> tuple[State, State]:
+        """The state after a step, and the same with predicted stress σ̂ + part (σ(η) − σ̂) + C⁻¹(∂ε/∂η) δη."""
+        after = self.displace(state, step)
+        e, columns = after.e.copy(), columns_in_velocities(self.system)
         for name in self.prestress:
-            body, where, pose = self.system.bodies[name], after.layout[f"{name}.sigma"], state.pose(name)
-            own, B = step[places.columns[name][len(body.active) :]], body.elastic.gradient(pose.eta)
-            known = foreseen.e[where]
-            e[where] = known + part * (pose.sigma - known) + body.elastic.C_inverse @ (B @ own)
-        same = replace(after, e=e)
-        if isinstance(same, ConstantState) and isinstance(after, ConstantState):
+            body, indices, pose = self.system.bodies[name], after.layout[f"{name}.sigma"], state.pose(name)
+            d_eta, B = step[columns.columns[name][len(body.active) :]], body.elastic.gradient(pose.eta)
+            stress = predicted.e[indices]
+            e[indices] = stress + part * (pose.sigma - stress) + body.elastic.C_inverse @ (B @ d_eta)
+        predicted_state = replace(after, e=e)
+        if isinstance(predicted_state, ConstantState) and isinstance(after, ConstantState):
             # the states of ports do not depend on stress
-            same.known.update({key: it for key, it in after.known.items() if isinstance(key, End)})
-        return after, same
+            predicted_state.known.update({key: value for key, value in after.known.items() if isinstance(key, End)})
+        return after, predicted_state
 
     def require_bounded(self, state: State) -> None:
-        """Raises InputError if a body moves away without bound."""
-        far = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
+        """Raises InputError if a body is far away from its start."""
+        limit = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
         for name in self.system.bodies:
-            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > far:
+            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > limit:
                 raise InputError(
                     f"{name!r} runs away: nothing holds it against its loads; join it, or put a spring to it"
                 )
 
     def gap(self, state: State) -> np.ndarray:
-        """What is open of closed rows, and how far locked and driven ones have left where they started; as rows of G."""
+        """Gaps of closed rows, and motions of locked and driven rows from their start, in the order of the rows of G."""
         parts: list[np.ndarray | list[float]] = [np.zeros(0)]
         for name, c in self.system.joints.items():
             first, second = self._ends(c, state)
             parts.append(row_gaps(c.closed, first, second))
-            parts += [[_left(row, first, second, *self._starts[name])] for row in c.locked + c.driven]
+            parts += [[_row_change(row, first, second, *self._starts[name])] for row in c.locked + c.driven]
         return np.concatenate(parts)
 
-    def open_by(self, state: State) -> float:
-        """The largest gap, relative to the extent of the system if it is a length."""
+    def largest_gap(self, state: State) -> float:
+        """The largest gap; lengths are relative to the extent of the system."""
         return float(np.abs(self.gap(state) / self._gap_units).max(initial=0.0))
 
     @cached_property
@@ -193,41 +196,41 @@ class Statics:
         return {name: self._ends(c, self.start) for name, c in self.system.joints.items()}
 
     def _ends(self, c: Connection, state: State) -> tuple[PortState, PortState]:
-        """As `ends`, but the frame of a drive stands where it started."""
+        """Like `ends`, but the frame of a drive stays at its start."""
         if c.joint.moves_ground:
-            there = port_state(c.second, self.start)
-            return ground_port(there.c, there.D), port_state(c.second, state)
+            port = port_state(c.second, self.start)
+            return ground_port(port.c, port.D), port_state(c.second, state)
         return port_state(c.first, state), port_state(c.second, state)
 
 
 def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """J z of (12) on (v_P, ω, η̇) with nothing moving: gravity, springs and stresses, and the size of what they are sums of."""
+    """J z of (12) on (v_P, ω, η̇) at zero velocities (gravity, springs, stresses), and the sums of magnitudes of its terms."""
     pulls, f, size = potential_gradient(system, state), [], []
     for name, body in system.bodies.items():
         pose, I, g = state.pose(name), body.inertia, system.gravity
         n, s_u = body.coordinates, I.s0 + I.S @ pose.eta
         z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -I.S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
-        turned = skews(pose.A).reshape(9, 3)
-        parts = [(pose.A, z[:3]), (turned, z[3:12]), (np.eye(n), z[12:])]
-        own = np.concatenate([-(J.T @ part) for J, part in parts])
-        most = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])
+        by_rotation = skews(pose.A).reshape(9, 3)
+        parts = [(pose.A, z[:3]), (by_rotation, z[3:12]), (np.eye(n), z[12:])]
+        force = np.concatenate([-(J.T @ part) for J, part in parts])
+        magnitude = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])
         if body.stresses:
             B = body.elastic.gradient(pose.eta)
-            own[6:] -= B.T @ pose.sigma
-            most[6:] += np.abs(B).T @ np.abs(pose.sigma)
-        f.append(own[body.columns])
-        size.append(most[body.columns])
+            force[6:] -= B.T @ pose.sigma
+            magnitude[6:] += np.abs(B).T @ np.abs(pose.sigma)
+        f.append(force[body.columns])
+        size.append(magnitude[body.columns])
     return np.concatenate(f), np.concatenate(size)
 
 
 def statics(system: System, state: State, u: np.ndarray) -> Statics:
-    """The equations of a system at rest, from a state (whose velocities do not count)."""
+    """The equations of static equilibrium of a system; velocities of the state are ignored."""
     start = with_velocities(system, state, np.zeros(len(velocity_indices(system))))
     return Statics(system, ConstantState(start.bodies, start.layout, start.e), u)
 
 
-def _left(row: Row, first: PortState, second: PortState, first_0: PortState, second_0: PortState) -> float:
-    """How far a row has left where it started."""
+def _row_change(row: Row, first: PortState, second: PortState, first_0: PortState, second_0: PortState) -> float:
+    """The change of the coordinate of a row from its start (m or rad)."""
     if row.function == "spin":
         S, i = first.D.T @ second.D @ np.linalg.inv(first_0.D.T @ second_0.D), row.terms[0][1] - FIRST
         j, k = (i + 1) % 3, (i + 2) % 3

@@ -1,7 +1,7 @@
-"""Driven joints in motion: what moves is the frame (or the target) of the first port, and its increments over a step are exact.
+"""Driven joints: the motion of the frame or target of the first port, exact over each step.
 
-A velocity is integrated over the step first; a position is taken as it is, so that the gap stays at round-off. Each drive says
-where it starts, and where it is after each of some steps from where it was before.
+A velocity is integrated over the step; a position is evaluated, so that the gap stays at round-off. Each drive has its position at
+the start, and gives its positions at later times.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect, rot, rotation
 from phloat.errors import InputError, JointError, finite
 from phloat.motion.inputs.signals import GAUSS, Signal, as_vector, as_vectors, derivative
-from phloat.system.system import System
 
-NEAR = 1e-6  # how far a drive by position may stand from its joint at the start
+START_GAP = 1e-6  # distance of a drive by position from its joint at the start
 GAUSS_2 = 0.5 / np.sqrt(3.0)
 
 Signals = Mapping[str, Signal]
@@ -25,34 +24,34 @@ Signals = Mapping[str, Signal]
 
 @dataclass(frozen=True, eq=False)
 class Coordinate:
-    """A driven angle or slide: the target of its row."""
+    """A driven angle or slide: the target of a joint row."""
 
     name: str
     component: int
     start: np.ndarray
 
-    def moved(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
-        """The target at the times after the first, as rows."""
+    def positions(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
+        """The targets at all times but the first, as rows; `value` is that at the first."""
         signal = signals.get(self.name)
         if isinstance(signal, Path):
-            return signal.places(times[1:])[:, [self.component]]
+            return signal.positions_at(times[1:])[:, [self.component]]
         if signal is None:
             return np.tile(value, (len(times) - 1, 1))
         return _summed(value, np.diff(times)[:, None] * signal.means(times)[:, [self.component]])
 
-    def require_at(self, place: np.ndarray, t: float) -> None:
-        """Raises JointError if a position at the start is not where the joint stands."""
-        wanted, stands = float(place[self.component]), float(self.start[0])
-        if abs(wanted - stands) > NEAR * max(1.0, abs(wanted)):
+    def require_at(self, position: np.ndarray, t: float) -> None:
+        """Raises JointError if the position at the start is not that of the joint."""
+        prescribed, actual = float(position[self.component]), float(self.start[0])
+        if abs(prescribed - actual) > START_GAP * max(1.0, abs(prescribed)):
             raise JointError(
-                f"drive {self.name!r} starts at {wanted:.6g}, but the joint stands at {stands:.6g} at t = {t:g} s; "
+                f"drive {self.name!r} starts at {prescribed:.6g}, but the joint stands at {actual:.6g} at t = {t:g} s; "
                 "place it there first"
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A driven frame of the ground: a place, and nine numbers of its directions, as rows."""
+    """A driven frame of the ground: its origin and the nine numbers of its directions (rows of a 3 × 3 matrix)."""
 
     name: str
     start: np.ndarray
@@ -60,40 +59,41 @@ class Frame:
     linear: int
     turning: int  # angular inputs: 0, 1 in a plane, 3 in space
 
-    def moved(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
-        """Place and directions at the times after the first, as rows."""
+    def positions(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
+        """Origin and directions at all times but the first, as rows; `value` is that at the first."""
         signal, out = signals.get(self.name), np.tile(value, (len(times) - 1, 1))
         if isinstance(signal, Path):
-            return np.array([self._at(given) for given in signal.places(times[1:])])
+            return np.array([self._frame_at(pose) for pose in signal.positions_at(times[1:])])
         if signal is None:
             return out
         mean, linear = signal.means(times), slice(0, self.linear)
         out[:, linear] = _summed(value[linear], np.diff(times)[:, None] * mean[:, linear])
         for k, (t0, t1) in enumerate(pairwise(times) if self.turning else ()):
             before = out[k - 1, 3:] if k else value[3:]
-            out[k, 3:] = (before.reshape(3, 3) @ self._turned(signal, t0, t1, mean[k]).T).ravel()
+            out[k, 3:] = (before.reshape(3, 3) @ self._step_rotation(signal, t0, t1, mean[k]).T).ravel()
         return out
 
-    def _turned(self, signal: Signal, t0: float, t1: float, mean: np.ndarray) -> np.ndarray:
-        """The rotation over a step: exact about a fixed axis, of fourth order else (Magnus)."""
+    def _step_rotation(self, signal: Signal, t0: float, t1: float, mean: np.ndarray) -> np.ndarray:
+        """The rotation over a step: exact about a fixed axis, otherwise of fourth order (Magnus)."""
         h, middle = t1 - t0, 0.5 * (t0 + t1)
         if self.turning == 1:
             return rot(h * mean[self.linear])
         early, late = (signal.at(middle + x * h)[self.linear :] for x in (-GAUSS_2, GAUSS_2))
         return rotation(h * mean[self.linear :] - np.sqrt(3.0) / 12 * h**2 * np.cross(early, late))
 
-    def _at(self, given: np.ndarray) -> np.ndarray:
+    def _frame_at(self, pose: np.ndarray) -> np.ndarray:
+        """Origin and directions at a prescribed pose."""
         out = self.start.copy()
-        out[: self.linear] = given[: self.linear]
+        out[: self.linear] = pose[: self.linear]
         if self.turning:
-            A = rot(float(given[2])) if self.turning == 1 else given[3:].reshape(3, 3)
+            A = rot(float(pose[2])) if self.turning == 1 else pose[3:].reshape(3, 3)
             out[3:] = (self.triad @ A.T).ravel()
         return out
 
-    def require_at(self, place: np.ndarray, t: float) -> None:
-        """Raises JointError if a position at the start is not where the port stands."""
-        miss = np.abs(self._at(place) - self.start)
-        if miss[:3].max() > NEAR * max(1.0, float(np.abs(self.start[:3]).max())) or miss[3:].max() > NEAR:
+    def require_at(self, position: np.ndarray, t: float) -> None:
+        """Raises JointError if the position at the start is not that of the port."""
+        miss = np.abs(self._frame_at(position) - self.start)
+        if miss[:3].max() > START_GAP * max(1.0, float(np.abs(self.start[:3]).max())) or miss[3:].max() > START_GAP:
             raise JointError(
                 f"drive {self.name!r} starts {miss[:3].max():.3g} m and {miss[3:].max():.3g} rad away from its port at "
                 f"t = {t:g} s; place it there first"
@@ -102,7 +102,7 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Swivel:
-    """A driven ball joint: the directions of the first port, in its frame, turned by the rates along them."""
+    """A driven ball joint: the directions of the first port in its frame, rotated by the rates about them."""
 
     name: str
     triad: np.ndarray  # rows
@@ -112,16 +112,16 @@ class Swivel:
     def start(self) -> np.ndarray:
         return self.triad.ravel()
 
-    def moved(self, value: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
-        """The directions at the times after the first, as rows."""
+    def positions(self, directions: np.ndarray, signals: Signals, times: np.ndarray) -> np.ndarray:
+        """The directions at all times but the first, as rows; `directions` are those at the first."""
         rates, signal = np.zeros((len(times) - 1, 3)), signals.get(self.name)
         if signal is not None:
             rates[:, list(self.axes)] = signal.means(times)
         out = []
         for h, rate in zip(np.diff(times), rates, strict=True):
-            turned = value.reshape(3, 3) @ self.triad.T  # transposed
-            value = (turned @ rotation(h * rate).T @ self.triad).ravel()
-            out.append(value)
+            A_T = directions.reshape(3, 3) @ self.triad.T  # transposed
+            directions = (A_T @ rotation(h * rate).T @ self.triad).ravel()
+            out.append(directions)
         return np.array(out)
 
 
@@ -138,12 +138,12 @@ Moving = Coordinate | Frame | Swivel
 # Driven joints by position instead of velocity.
 
 
-AGAIN = 5e-4  # seconds between the velocities of a second difference, themselves differences
+ACCELERATION_STEP = 5e-4  # s: of a difference of velocities that are themselves differences
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a driven joint stands, as a function of t; `rate`, if given, is its velocity."""
+    """The position of a driven joint as a function of t; `rate`, if not None, is its velocity."""
 
     function: Callable[[float], object]
     rate: Callable[[float], object] | None = None
@@ -156,10 +156,10 @@ def prescribed_position(f: Callable[[float], object], *, rate: Callable[[float],
     ----------
     f : callable
         f(t), t in s: the angle (rad) or slide (m) of a driven joint, or the point (m) of a `Drive`. A `Drive` of a pose takes
-        (x, y, θ) in a plane and the pair (point, 3 × 3 rotation) in space. It begins where the joint stands. It may be asked for a
-        little more than the run: up to a step beyond its end, and 0.3 ms before its start unless that is 0.
+        (x, y, θ) in a plane and the pair (point, 3 × 3 rotation) in space. At the start it is the position of the joint. It
+        is also called up to a step after the end of the run, and up to 0.3 ms before its start unless that is 0.
     rate : callable, optional
-        Its velocity at t; differences of f (sixth order) are taken without it.
+        Its velocity at t; by default a sixth-order difference of f.
 
     Returns
     -------
@@ -176,59 +176,59 @@ def prescribed_position(f: Callable[[float], object], *, rate: Callable[[float],
     >>> print(result["motor.angle"][-1].round(6))
     0.5
     """
-    for what, given in (("position", f), ("the rate of a position", rate)):
-        if not callable(given) and not (given is None and given is rate):
-            raise InputError(f"{what} is {given!r}; it must be a function of t")
+    for quantity, function in (("position", f), ("the rate of a position", rate)):
+        if not callable(function) and not (function is None and function is rate):
+            raise InputError(f"{quantity} is {function!r}; it must be a function of t")
     return Position(f, rate)
 
 
 @dataclass(frozen=True, eq=False)
 class Path(Signal):
-    """A position as an input of a driven joint: `at`, `mean` and `rate` are of its velocity."""
+    """A position as the input of a driven joint; `at`, `means` and `rate` are those of its velocity."""
 
     name: str
     position: Position
     shape: tuple[int, ...]
     posed: bool  # a point and a rotation in space
 
-    def place(self, t: float) -> np.ndarray:
-        """The position at t: the coordinates, or a point and the nine entries of a rotation."""
-        what, value = f"the position of {self.name!r} at t = {t:g} s", self.position.function(t)
+    def position_at(self, t: float) -> np.ndarray:
+        """The position at t: coordinates, or a point and the nine entries of a rotation."""
+        label, value = f"the position of {self.name!r} at t = {t:g} s", self.position.function(t)
         if not self.posed:
-            return as_vector(what, value, self.shape)
+            return as_vector(label, value, self.shape)
         if not isinstance(value, (tuple, list)) or len(value) != 2:
-            raise InputError(f"{what} must be a pair (point, 3 × 3 rotation)")
-        point, A = finite(f"the point of {what}", value[0], (3,)), finite(f"the rotation of {what}", value[1], (3, 3))
+            raise InputError(f"{label} must be a pair (point, 3 × 3 rotation)")
+        point, A = finite(f"the point of {label}", value[0], (3,)), finite(f"the rotation of {label}", value[1], (3, 3))
         if (defect := orthonormality_defect(A)) > 1e-9:
-            raise InputError(f"{what} has no rotation: AᵀA misses the identity by {defect:.1e}")
+            raise InputError(f"{label} has no rotation: AᵀA misses the identity by {defect:.1e}")
         return np.concatenate([point, A.ravel()])
 
-    def places(self, times: np.ndarray) -> np.ndarray:
-        """The positions at many times, as rows."""
+    def positions_at(self, times: np.ndarray) -> np.ndarray:
+        """The positions at several times, as rows."""
         if self.posed:
-            return np.array([self.place(t) for t in times])
+            return np.array([self.position_at(t) for t in times])
         return as_vectors(
             f"the position of {self.name!r}", [self.position.function(t) for t in times], times, self.shape
         )
 
     def at(self, t: float) -> np.ndarray:
-        """The velocity at t; for a pose (v, ω) in inertial axes."""
+        """The velocity at t; of a pose (v, ω) in inertial axes."""
         if self.position.rate is not None:
             return as_vector(f"the rate of {self.name!r} at t = {t:g} s", self.position.rate(t), self.shape)
-        rate = derivative(self.place, t)
+        rate = derivative(self.position_at, t)
         if not self.posed:
             return rate
-        S = rate[3:].reshape(3, 3) @ self.place(t)[3:].reshape(3, 3).T  # Ȧ Aᵀ = [ω]×
+        S = rate[3:].reshape(3, 3) @ self.position_at(t)[3:].reshape(3, 3).T  # Ȧ Aᵀ = [ω]×
         return np.concatenate([rate[:3], 0.5 * np.array([S[2, 1] - S[1, 2], S[0, 2] - S[2, 0], S[1, 0] - S[0, 1]])])
 
     def means(self, times: np.ndarray) -> np.ndarray:
-        """The mean velocities between the times: changes of the coordinates; of angular velocities by three Gauss points."""
+        """The mean velocities between the times: exact for coordinates, three Gauss points for angular velocities."""
         return np.array([self._mean(t0, t1) for t0, t1 in pairwise(times)])
 
     def _mean(self, t0: float, t1: float) -> np.ndarray:
         if t0 == t1:
             return self.at(t0)
-        out = (self.place(t1) - self.place(t0))[: self.shape[0]] / (t1 - t0)
+        out = (self.position_at(t1) - self.position_at(t0))[: self.shape[0]] / (t1 - t0)
         if self.posed:
             middle, half = 0.5 * (t0 + t1), 0.5 * (t1 - t0)
             out[3:] = sum((weight * self.at(middle + half * x)[3:] for x, weight in GAUSS), np.zeros(3))
@@ -236,18 +236,4 @@ class Path(Signal):
 
     def rate(self, t: float) -> np.ndarray:
         """The acceleration at t."""
-        return derivative(self.at, t, AGAIN)
-
-
-def path(system: System, name: str, given: Position) -> Path:
-    """A position as input of a port. Raises JointError if the port is not driven or has no position."""
-    joint = system.joints.get(name)
-    if joint is None or not joint.driven:
-        raise JointError(
-            f"input {name!r} is a position, but it takes an effort; only driven joints take positions: "
-            "Drive(…), or drive(system, name)"
-        )
-    if not all(row.has_gap for row in joint.driven):
-        raise JointError(f"input {name!r} is a position, but this joint has no angle or slide; give its rate instead")
-    posed = joint.joint.moves_ground and sum(not row.is_length for row in joint.driven) == 3
-    return Path(name, given, system.ports.shape(name), posed)
+        return derivative(self.at, t, ACCELERATION_STEP)

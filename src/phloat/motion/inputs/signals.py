@@ -1,6 +1,6 @@
-"""What an input may be over time: a constant, straight lines between points, a function of t, or a position.
+"""Inputs over time: constants, piecewise linear functions, functions of t.
 
-Each has its value at t, its mean over an interval (what a step needs) and its rate (what accelerations need).
+Each has its value at t, its means over intervals (for steps) and its rate (for accelerations).
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import numpy as np
 from phloat.errors import InputError, finite, mapping
 
 GAUSS = ((-np.sqrt(0.6), 5 / 18), (0.0, 8 / 18), (np.sqrt(0.6), 5 / 18))
-DEEP = 40  # halvings of an interval at a jump of a function …
-MANY = 2**15  # … and parts of it that may still be halved: no function but noise has more
-STEP = 1e-4  # seconds between the values of a difference: 1e-9 is lost at 1000 rad/s, 1e-12 by round-off
-FIRST = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # f' to sixth order
-ONWARD = {0: -49 / 20, 1: 6.0, 2: -15 / 2, 3: 20 / 3, 4: -15 / 4, 5: 6 / 5, 6: -1 / 6}  # the same, from t on
+MAX_DEPTH = 40  # bisections of an interval …
+MAX_PARTS = 2**15  # … and parts that are bisected at once; only noise needs more
+STEP = 1e-4  # s: of differences; their relative error is 1e-9 at 1000 rad/s, and 1e-12 by round-off
+CENTRAL = {-3: -1 / 60, -2: 3 / 20, -1: -3 / 4, 1: 3 / 4, 2: -3 / 20, 3: 1 / 60}  # f' to sixth order
+FORWARD = {0: -49 / 20, 1: 6.0, 2: -15 / 2, 3: 20 / 3, 4: -15 / 4, 5: 6 / 5, 6: -1 / 6}  # f' from values after t
 
 
 class Signal(ABC):
-    """A vector over time."""
+    """A vector as a function of time."""
 
     @abstractmethod
     def at(self, t: float) -> np.ndarray: ...
 
     @abstractmethod
     def means(self, times: np.ndarray) -> np.ndarray:
-        """The means between the times, as rows."""
+        """The means between successive times, as rows."""
 
     @abstractmethod
     def rate(self, t: float) -> np.ndarray: ...
@@ -40,7 +40,7 @@ class Signal(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Constant(Signal):
-    """The same value at all times."""
+    """A constant value."""
 
     value: np.ndarray
 
@@ -48,7 +48,7 @@ class Constant(Signal):
         return self.value
 
     def mean(self, t0: float, t1: float) -> np.ndarray:
-        return self.value  # sooner
+        return self.value  # faster than means
 
     def means(self, times: np.ndarray) -> np.ndarray:
         return np.tile(self.value, (len(times) - 1, 1))
@@ -59,7 +59,7 @@ class Constant(Signal):
 
 @dataclass(frozen=True, eq=False)
 class Piecewise:
-    """Straight lines between values at ascending times, constant before the first and after the last; call it with t."""
+    """Linear interpolation between values at ascending times, constant before the first and after the last; call it with t."""
 
     times: np.ndarray
     values: np.ndarray  # (times,) or (times, components)
@@ -75,7 +75,7 @@ class Piecewise:
         return self.means(np.array([t0, t1]))[0]
 
     def means(self, times: np.ndarray) -> np.ndarray:
-        """The means between the times, exactly: those of straight lines all at once, else trapezoids between the corners inside."""
+        """The exact means between successive times; intervals that contain corners are integrated piece by piece."""
         times, last = np.asarray(times), len(self.times)
         passed = np.searchsorted(self.times, times, side="right")
         middle = 0.5 * (times[:-1] + times[1:])
@@ -93,7 +93,7 @@ class Piecewise:
         return out
 
     def rate(self, t: float) -> np.ndarray:
-        """The slope; at a corner that of the line which begins there."""
+        """The slope at t; at a corner that of the following line."""
         k = int(np.searchsorted(self.times, t, side="right"))
         if k == 0 or k == len(self.times):
             return np.zeros_like(self.values[0])
@@ -112,7 +112,7 @@ def piecewise(values: Mapping[float, object]) -> Piecewise:
     Returns
     -------
     Piecewise
-        A function of t that knows its means over a step exactly.
+        A function of t with exact means over steps.
 
     Raises
     ------
@@ -139,34 +139,34 @@ def piecewise(values: Mapping[float, object]) -> Piecewise:
     order = np.argsort(times, kind="stable")
     times = times[order]
     if len(times) > 1 and np.diff(times).min() == 0.0:
-        again = times[int(np.argmin(np.diff(times)))]
-        raise InputError(f"piecewise has two values at t = {again:g}; for a jump give two times close together")
+        repeated = times[int(np.argmin(np.diff(times)))]
+        raise InputError(f"piecewise has two values at t = {repeated:g}; for a jump give two times close together")
     return Piecewise(times, np.array(rows)[order])
 
 
 @dataclass(frozen=True, eq=False)
 class Corners(Signal):
-    """A Piecewise as an input of a port; a table is not known beyond its ends."""
+    """A Piecewise as the input of a port; a bounded one (a table) has no values outside its times."""
 
     name: str
     lines: Piecewise
     bounded: bool
 
     def at(self, t: float) -> np.ndarray:
-        self._inside(t)
+        self._require_inside(t)
         return np.atleast_1d(self.lines(t))
 
     def means(self, times: np.ndarray) -> np.ndarray:
-        self._inside(times)
+        self._require_inside(times)
         return self.lines.means(times).reshape(len(times) - 1, -1)
 
     def rate(self, t: float) -> np.ndarray:
-        self._inside(t)
+        self._require_inside(t)
         times = self.lines.times
         last = self.bounded and len(times) > 1 and t >= times[-1]  # the last line goes on
         return np.atleast_1d(self.lines.rate(0.5 * (times[-2] + times[-1]) if last else t))
 
-    def _inside(self, times: float | np.ndarray) -> None:
+    def _require_inside(self, times: float | np.ndarray) -> None:
         first, last = float(self.lines.times[0]), float(self.lines.times[-1])
         slack, t = 1e-9 * (last - first), np.atleast_1d(times)  # t = k dt does not hit the last time exactly
         if self.bounded and (outside := (t < first - slack) | (t > last + slack)).any():
@@ -178,7 +178,7 @@ class Corners(Signal):
 
 @dataclass(frozen=True, eq=False)
 class Function(Signal):
-    """A function of t whose values are checked."""
+    """A function of t as the input of a port; its values are checked."""
 
     name: str
     function: Callable[[float], object]
@@ -188,14 +188,14 @@ class Function(Signal):
         return as_vector(f"input {self.name!r} at t = {t:g} s", self.function(t), self.shape)
 
     def values(self, times: np.ndarray) -> np.ndarray:
-        """The values at many times, as rows."""
+        """The values at several times, as rows."""
         return as_vectors(f"input {self.name!r}", [self.function(t) for t in times], times, self.shape)
 
     def means(self, times: np.ndarray) -> np.ndarray:
-        """By three Gauss points."""
-        return self.over(times[:-1], times[1:])
+        """The means between successive times by three Gauss points."""
+        return self.interval_means(times[:-1], times[1:])
 
-    def over(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    def interval_means(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """The means over intervals, as rows."""
         middle, half = 0.5 * (starts + ends), 0.5 * (ends - starts)
         points = np.stack([middle + half * x for x, _ in GAUSS], axis=1)
@@ -208,7 +208,7 @@ class Function(Signal):
 
 @dataclass(frozen=True, eq=False)
 class Resolved(Function):
-    """A function whose means are found to `close` of its size in the interval: halved until all parts agree with their halves."""
+    """A function whose means are computed to the relative tolerance `close`, by adaptive bisection."""
 
     close: float
 
@@ -216,53 +216,55 @@ class Resolved(Function):
         times = np.asarray(times)
         middle = np.column_stack([times[:-1], 0.5 * (times[:-1] + times[1:])]).ravel()
         halves = super().means(np.append(middle, times[-1])).reshape(len(times) - 1, 2, -1)
-        out, whole = halves.mean(axis=1), super().means(times)
-        size = np.abs(halves).max(axis=(1, 2)) + np.abs(whole).max(axis=1)
-        for k in np.flatnonzero(np.abs(out - whole).max(axis=1) > self.close * size):
-            out[k] = self._resolved(float(times[k]), float(times[k + 1]), whole[k])
+        out, coarse = halves.mean(axis=1), super().means(times)
+        size = np.abs(halves).max(axis=(1, 2)) + np.abs(coarse).max(axis=1)
+        for k in np.flatnonzero(np.abs(out - coarse).max(axis=1) > self.close * size):
+            out[k] = self._bisected_mean(float(times[k]), float(times[k + 1]), coarse[k])
         return out
 
-    def _resolved(self, a: float, b: float, whole: np.ndarray) -> np.ndarray:
-        """The mean over [a, b], which is `whole` by its Gauss points alone.
+    def _bisected_mean(self, a: float, b: float, mean: np.ndarray) -> np.ndarray:
+        """The mean over [a, b]; `mean` is its estimate by three Gauss points.
 
-        Parts are halved all at once: what a part weighs is measured relative to the largest of all, not to its own size, which is
-        nothing in the tail of a pulse.
+        Errors are relative to the largest mean of all parts; relative to their own size, parts in the tail of a pulse would never
+        converge.
         """
-        starts, ends, known = np.array([a]), np.array([b]), whole[None]
-        out, size = np.zeros_like(whole), float(np.abs(whole).max())
-        for depth in range(DEEP):
+        starts, ends, estimates = np.array([a]), np.array([b]), mean[None]
+        out, size = np.zeros_like(mean), float(np.abs(mean).max())
+        for depth in range(MAX_DEPTH):
             middle = 0.5 * (starts + ends)
             starts, ends = np.stack([starts, middle], axis=1), np.stack([middle, ends], axis=1)
-            halves = self.over(starts.ravel(), ends.ravel()).reshape(len(middle), 2, -1)
-            better, size = halves.mean(axis=1), max(size, float(np.abs(halves).max()))
-            off = np.abs(better - known).max(axis=1) > self.close * size
-            out += 0.5**depth * better[~off].sum(axis=0)
-            if not 0 < off.sum() < MANY:
+            halves = self.interval_means(starts.ravel(), ends.ravel()).reshape(len(middle), 2, -1)
+            refined, size = halves.mean(axis=1), max(size, float(np.abs(halves).max()))
+            rest = np.abs(refined - estimates).max(axis=1) > self.close * size
+            out += 0.5**depth * refined[~rest].sum(axis=0)
+            if not 0 < rest.sum() < MAX_PARTS:
                 break
-            starts, ends, known = starts[off].ravel(), ends[off].ravel(), halves[off].reshape(-1, len(whole))
-        return out + 0.5**depth * better[off].sum(axis=0)
+            starts, ends, estimates = starts[rest].ravel(), ends[rest].ravel(), halves[rest].reshape(-1, len(mean))
+        return out + 0.5**depth * refined[rest].sum(axis=0)
 
 
 def derivative(f: Callable[[float], np.ndarray], t: float, step: float = STEP) -> np.ndarray:
-    """f'(t) to sixth order. Runs begin at t = 0: from there no value before it is asked for."""
-    weights = ONWARD if 0.0 <= t < 3 * step else FIRST
+    """f'(t) to sixth order. From t = 0 on, where runs begin, f is not evaluated before t."""
+    weights = FORWARD if 0.0 <= t < 3 * step else CENTRAL
     return sum((w * f(t + k * step) for k, w in weights.items() if k), weights.get(0, 0.0) * f(t)) / step
 
 
-def as_vector(what: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
-    """`value` as floats of this shape; a port of one component takes a number too."""
+def as_vector(label: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    """`value` as floats of this shape; a number is accepted for a port of one component."""
     if shape == (1,) and not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
-        return finite(what, value, ()).reshape(1)
-    return finite(what, value, shape)
+        return finite(label, value, ()).reshape(1)
+    return finite(label, value, shape)
 
 
-def as_vectors(what: str, given: Sequence[object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Values at many times, as rows; all of them are checked at once, and one by one only to say which is wrong."""
+def as_vectors(label: str, values: Sequence[object], times: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Values at several times, as rows. They are checked all at once, and one by one only for the error message."""
     try:
-        rows = np.asarray(given)
+        rows = np.asarray(values)
     except ValueError:  # rows of different length
         rows = np.asarray(None)
     fits = rows.shape == (len(times), *shape) or (shape == (1,) and rows.shape == (len(times),))
     if fits and rows.dtype.kind in "biuf" and np.isfinite(rows).all():
         return rows.astype(float).reshape(len(times), *shape)
-    return np.array([as_vector(f"{what} at t = {t:g} s", value, shape) for t, value in zip(times, given, strict=True)])
+    return np.array(
+        [as_vector(f"{label} at t = {t:g} s", value, shape) for t, value in zip(times, values, strict=True)]
+    )

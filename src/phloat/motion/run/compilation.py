@@ -1,8 +1,7 @@
-"""Compilation of the time step, in a process of its own; a message on the terminal announces it.
+"""Compilation of the time step in a separate process, announced on the terminal.
 
-A process that compiles does not run what it writes to Numba's cache: its functions call those that were compiled one by one
-before, those of the cache carry copies that were compiled together. They round differently. With a process of its own for the
-compiler the first run is, bit for bit, all later ones.
+In the process that compiles, functions call each other as compiled one by one; from the cache they come with inlined copies, which
+round differently. With a separate compiler process the first run and all later ones are equal, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from functools import cache
 from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.step import advance
 
-COMPILING = "PHLOAT_COMPILING"  # set where a process is there to compile
+COMPILING = "PHLOAT_COMPILING"  # set in a process that compiles
 BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.motion import compiled; compiled.{}()"
 
 
@@ -30,16 +29,16 @@ def is_compiled(entry: Callable = advance) -> bool:
 
 
 @cache
-def compile_apart(entry: Callable = advance, what: str = "the time step", warm: str = "warm") -> None:
-    """Compiles a function in another process if it is not in the cache; if that fails, this process will compile it.
+def compile_apart(entry: Callable = advance, label: str = "the time step", warm: str = "warm") -> None:
+    """Compiles a function in a separate process if it is not in the cache; if that fails, this process will compile it.
 
-    It looks once in a process.
+    Checked once in each process.
     """
     if is_compiled(entry) or COMPILING in os.environ:
         return
-    sys.stderr.write(f"phloat: compiling {what}, once per installation; this takes a minute …\n")
+    sys.stderr.write(f"phloat: compiling {label}, once per installation; this takes a minute …\n")
     sys.stderr.flush()
-    if getattr(sys, "frozen", False):  # then this program is no Python
+    if getattr(sys, "frozen", False):  # sys.executable is no Python interpreter
         return
     path = json.dumps([folder or os.getcwd() for folder in sys.path])
     with suppress(OSError):

@@ -12,7 +12,7 @@ from phloat.system.state import State
 def interpolate_states(start: State, end: State, h: float, part: float) -> State:
     """The state at a fraction of the step from start to end: positions cubic, velocities linear, σ from η.
 
-    Velocities at nodes alternate about the joints by O(h²), so a line through them is as good as they are.
+    Velocities at nodes alternate about the joints by O(h²), so linear interpolation is as accurate as they are.
     """
     e = (1.0 - part) * start.e + part * end.e
     layout = start.layout
@@ -36,6 +36,6 @@ def interpolate_states(start: State, end: State, h: float, part: float) -> State
 
 
 def hermite(a: np.ndarray, b: np.ndarray, slope_a: np.ndarray, slope_b: np.ndarray, x: float) -> np.ndarray:
-    """The cubic through a and b with slopes per step, at 0 ≤ x ≤ 1."""
+    """The cubic with values a, b and slopes per step slope_a, slope_b at x = 0 and 1."""
     line = (1.0 - x) * a + x * b
     return line + x * (1.0 - x) * ((1.0 - x) * (slope_a - b + a) - x * (slope_b - b + a))

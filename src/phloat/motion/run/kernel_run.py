@@ -1,4 +1,4 @@
-"""A run by the midpoint steps of the kernel: halving, threads, composed steps, and snapshots to which it can be taken back."""
+"""A run by the midpoint steps of the kernel: halving, threads, composed steps, snapshots."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ from phloat.motion.kernel.machine.uncompiled import PLAIN
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
-from phloat.motion.law_ranges import stamp_times, watched_places
+from phloat.motion.law_ranges import stamp_times, watched_indices
 from phloat.motion.result import Result
 from phloat.motion.run.assembly import RunBuffers, load_state
 from phloat.motion.run.compilation import compile_apart
-from phloat.motion.run.driver import Run
-from phloat.motion.run.events import ROUND_OFF as INSTANT
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.outputs import Outputs
-from phloat.motion.run.task import Dense, Memory, Stepper, Task
+from phloat.motion.run.run import Run
+from phloat.motion.run.task import INSTANT, Dense, Memory, Stepper, Task
 from phloat.motion.saving.memory import memory_of
 from phloat.system.state import State
 
-DEEPEST = 12  # halvings of a step before it is given up
+DEEPEST = 12  # maximum number of halvings of a step
 NONE = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Substeps:
-    """A step made of shorter ones, forward and backward in time: fractions of at most two sizes, whose sum is one."""
+    """A step composed of shorter ones, forward and backward in time: fractions of at most two sizes with sum one."""
 
     fractions: tuple[float, ...] = (1.0,)
 
@@ -49,14 +48,14 @@ class Substeps:
 
     @cached_property
     def sets(self) -> np.ndarray:
-        """The index of its size for every part."""
+        """The index in `sizes` for each part."""
         return np.array([self.sizes.tolist().index(part) for part in self.fractions])
 
     @cached_property
     def guesses(self) -> np.ndarray:
-        """For every part, the weights of the three before it, the last first: a parabola through their midpoints.
+        """For each part, the weights of the three parts before it, the last first: extrapolation by a parabola through midpoints.
 
-        The weights of a whole step are right for what grows evenly and for what changes its sign at each step, as stiff modes do.
+        The weights of a full step are exact for linear growth, and for changes of sign at each step, as of stiff modes.
         """
         count = len(self.fractions)
         if count == 1:
@@ -71,9 +70,9 @@ class Substeps:
         return np.append((times[:-1, None] + np.diff(times)[:, None] * before).ravel(), times[-1])
 
 
-def _parabola(nodes: np.ndarray, at: float) -> list[float]:
+def _parabola(nodes: np.ndarray, position: float) -> list[float]:
     """Weights of the values at three nodes in the parabola through them."""
-    return [float(np.prod([(at - o) / (x - o) for o in nodes if o != x])) for x in nodes]
+    return [float(np.prod([(position - o) / (x - o) for o in nodes if o != x])) for x in nodes]
 
 
 WHOLE = Substeps()
@@ -81,7 +80,7 @@ WHOLE = Substeps()
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """All of a run that its steps change. A restored run goes on bit for bit."""
+    """Everything in a run that steps change. A restored run continues bit for bit."""
 
     t: float
     h: float
@@ -89,16 +88,16 @@ class Snapshot:
     w: np.ndarray
     iw: np.ndarray
     bank: np.ndarray
-    moved: np.ndarray
-    turned: np.ndarray
+    drive_values: np.ndarray
+    angles: np.ndarray
     rows: int
     pending: int
 
 
 class KernelRun(Run):
-    """A run by the kernel, from `assembly` where its buffers exist already.
+    """A run by the kernel, with the buffers `assembly` if they exist already.
 
-    `tolerance` is where Newton's method stops, as a fraction of the terms of an equation (None: at their round-off).
+    `tolerance` is that of Newton's method, as a fraction of the terms of an equation (None: round-off).
     """
 
     def __init__(
@@ -111,56 +110,56 @@ class KernelRun(Run):
         p = self.packed
         if tolerance is not None:
             p.w[t.TOLERATED] = max(ROUND_OFF, tolerance / np.finfo(float).eps)
-        self.left = watched_places(p) if self.laws else NONE
+        self.range_indices = watched_indices(p) if self.laws else NONE
         self.bank = np.zeros(int(p.model.factors[:, 1].sum()) if len(parts.sizes) > 1 else 0)
         self.write_row()
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
-    def go(self, times: np.ndarray, marks: np.ndarray = NONE) -> None:
-        """Steps from time to time, halved where Newton's method fails; output rows after the steps numbered in marks."""
-        at = 0
-        while at < len(times) - 1:
-            done, status = self.steps(times[at:], marks[marks > at] - at, self.parts)
-            at += done
+    def step_through(self, times: np.ndarray, marks: np.ndarray = NONE) -> None:
+        """Steps between the times, halved where Newton's method fails; output rows after the steps numbered in marks."""
+        index = 0
+        while index < len(times) - 1:
+            completed, status = self.steps(times[index:], marks[marks > index] - index, self.parts)
+            index += completed
             if status != SOLVED:
                 if self.parts is not WHOLE:
-                    self._give_up(self.t, status)
-                self._halve(times[at], times[at + 1], status, 1)
-                at += 1
-                if at in marks:
+                    self._raise_failure(self.t, status)
+                self._halve(times[index], times[index + 1], status, 1)
+                index += 1
+                if index in marks:
                     self.write_row()
 
     def steps(self, times: np.ndarray, marks: np.ndarray, parts: Substeps = WHOLE) -> tuple[int, int]:
-        """Steps of one size until one fails: how many were made, and the status of the last."""
+        """Steps of one size until one fails. Returns the number of completed steps and the status of the last."""
         p, run, rows, count = self.packed, self.assembly, self.rows, len(parts.fractions)
         self.set_step(float(times[1] - times[0]), parts)
-        wanted, before = marks, rows.count
+        requested, before = marks, rows.count
         if self.turns is not None:
             marks = np.arange(1, len(times))
         times, marks = (parts.within(times), marks * count) if count > 1 else (times, marks)
-        given, moving = self.efforts(times), self.driven(times)
+        efforts, drive_values = self.mean_efforts(times), self.drive_positions(times)
         rows.reserve(len(marks))
-        earlier, inside = int(p.iw[t.I_STEPS]), p.w[self.left] == np.inf
-        status, done, made, rows.pending = advance_shared(
+        earlier, within_range = int(p.iw[t.I_STEPS]), p.w[self.range_indices] == np.inf
+        status, completed, row_count, rows.pending = advance_shared(
             *(p, self.task.threads, (self.sizes, parts.sets, parts.guesses), self.bank),
-            *((given, run.given_at, moving, run.moving_at), marks, p.first),
-            *((rows.kept, rows.lam, rows.springs), rows.count, rows.pending),
+            *((efforts, run.effort_indices, drive_values, run.drive_indices), marks, p.first),
+            *((rows.numbers, rows.lam, rows.springs), rows.count, rows.pending),
         )
-        rows.t += [float(times[k]) for k in marks[: made - rows.count]]
-        if inside.any():
-            stamp_times(p, self.left[inside], times, earlier)
-        if done:
-            self.t, run.moved = float(times[done]), moving[done - 1]
+        rows.t += [float(times[k]) for k in marks[: row_count - rows.count]]
+        if within_range.any():
+            stamp_times(p, self.range_indices[within_range], times, earlier)
+        if completed:
+            self.t, run.drive_values = float(times[completed]), drive_values[completed - 1]
         if self.turns is not None and rows.count > before:
-            angles = self.turns.unwrapped(self.turned, rows.kept[before : rows.count])
-            self.turned = angles[-1]
-            rows.turned += list(angles)
-            rows.select(before, wanted[wanted <= rows.count - before] - 1)
-        return done // count, status
+            angles = self.turns.unwrapped(self.angles, rows.numbers[before : rows.count])
+            self.angles = angles[-1]
+            rows.angles += list(angles)
+            rows.select(before, requested[requested <= rows.count - before] - 1)
+        return completed // count, status
 
     def set_step(self, h: float, parts: Substeps = WHOLE) -> None:
-        """Sets the sizes of the parts of a step of size h; factors are lost where they change."""
+        """Sets the sizes of the parts of a step of size h; the factors are discarded if they change."""
         if abs(h - self.h) > 1e-9 * abs(h) or len(self.sizes) != len(parts.fractions):
             p = self.packed
             for size in h * parts.sizes[1:]:
@@ -171,39 +170,39 @@ class KernelRun(Run):
             self.h, self.sizes = h, h * np.array(parts.fractions)
 
     def _halve(self, start: float, end: float, status: int, depth: int) -> None:
-        """Makes a step that failed as two of half the size, and these again if they fail."""
+        """Replaces a failed step by two of half the size, and these again if they fail."""
         if depth > DEEPEST:
-            self._give_up(start, status)
+            self._raise_failure(start, status)
         self.halvings.append(start)
         middle = 0.5 * (start + end)
         for a, b in ((start, middle), (middle, end)):
             self.packed.iw[t.I_STARTED] = 0
-            done, status = self.steps(np.array([a, b]), NONE)
-            if not done:
+            completed, status = self.steps(np.array([a, b]), NONE)
+            if not completed:
                 self._halve(a, b, status, depth + 1)
 
-    def _give_up(self, at: float, status: int) -> None:
-        """Raises ConvergenceError with the motion up to here."""
+    def _raise_failure(self, time: float, status: int) -> None:
+        """Raises ConvergenceError with the motion up to now."""
         p = self.packed
         body, entry = int(p.iw[t.I_WORST_BODY]), int(p.iw[t.I_WORST_ENTRY])
         names = list(self.task.system.bodies)
-        where = (
+        location = (
             f"body {names[body]!r}" if body >= 0 else f"joint {p.entries[entry].name!r}" if entry >= 0 else "a joint"
         )
-        what = "has a singular mass matrix" if status == SINGULAR else "does not converge"
+        failure = "has a singular mass matrix" if status == SINGULAR else "does not converge"
         self.write_row()
         raise ConvergenceError(
-            f"Newton's method fails at t = {at:g} s: {where} {what}, though the step was halved to {abs(self.h):.2g} s; "
+            f"Newton's method fails at t = {time:g} s: {location} {failure}, though the step was halved to {abs(self.h):.2g} s; "
             "look at the motion before (`result` of this error), try a smaller dt, or check stiffnesses and drives there",
             self.result(),
         )
 
     # --- inputs ------------------------------------------------------------------------------------------------------
 
-    def efforts(self, times: np.ndarray) -> np.ndarray:
-        """Means of the given efforts over each step."""
-        out = np.zeros((len(times) - 1, len(self.assembly.given)))
-        for name, (columns, components) in self.assembly.given_columns.items():
+    def mean_efforts(self, times: np.ndarray) -> np.ndarray:
+        """Means of the prescribed efforts over each step."""
+        out = np.zeros((len(times) - 1, len(self.assembly.efforts)))
+        for name, (columns, components) in self.assembly.effort_columns.items():
             signal = self.signals[name]
             if isinstance(signal, Constant):
                 out[:, columns] = signal.value[components]
@@ -211,33 +210,33 @@ class KernelRun(Run):
                 out[:, columns] = signal.means(times)[:, components]
         return out
 
-    def driven(self, times: np.ndarray) -> np.ndarray:
+    def drive_positions(self, times: np.ndarray) -> np.ndarray:
         """Positions of the drives at the end of each step."""
         run = self.assembly
-        out, at = np.zeros((len(times) - 1, len(run.moving_at))), 0
-        for motion in run.moving:
-            to = at + len(motion.start)
-            out[:, at:to] = motion.moved(run.moved[at:to], self.signals, times)
-            at = to
+        out, first = np.zeros((len(times) - 1, len(run.drive_indices))), 0
+        for motion in run.drives:
+            last = first + len(motion.start)
+            out[:, first:last] = motion.positions(run.drive_values[first:last], self.signals, times)
+            first = last
         return out
 
     # --- snapshots ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
         p, rows = self.packed, self.rows
-        arrays = (self.sizes, p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.moved.copy(), self.turned)
+        arrays = (self.sizes, p.w.copy(), p.iw.copy(), self.bank.copy(), self.assembly.drive_values.copy(), self.angles)
         return Snapshot(self.t, self.h, *arrays, rows.count, rows.pending)
 
-    def restore(self, there: Snapshot) -> None:
-        """Takes the run back; output rows that were written since stay."""
+    def restore(self, saved: Snapshot) -> None:
+        """Restores a snapshot; output rows written since then remain."""
         p = self.packed
-        self.t, self.h, self.sizes, self.turned = there.t, there.h, there.sizes, there.turned
-        p.w[: len(there.w)], p.iw[:], self.bank[:] = there.w, there.iw, there.bank
-        self.assembly.moved, self.rows.pending = there.moved.copy(), there.pending
+        self.t, self.h, self.sizes, self.angles = saved.t, saved.h, saved.sizes, saved.angles
+        p.w[: len(saved.w)], p.iw[:], self.bank[:] = saved.w, saved.iw, saved.bank
+        self.assembly.drive_values, self.rows.pending = saved.drive_values.copy(), saved.pending
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Steps in this context are taken back at its end."""
+        """A context whose steps are undone at its end."""
         before = self.snapshot()
         self.rows.pending = -1
         try:
@@ -248,20 +247,20 @@ class KernelRun(Run):
     # --- rows and results --------------------------------------------------------------------------------------------
 
     def write_row(self) -> None:
-        """Writes the present state as an output row, unless that is one already."""
+        """Writes the current state as an output row, unless that has been done."""
         rows = self.rows
         if rows.t and rows.t[-1] == self.t:
             return
-        kept, springs = self.row_now()
-        self.add_row(kept, self.lam, springs)
+        numbers, springs = self.current_row()
+        self.add_row(numbers, self.lam, springs)
         rows.pending = rows.count - 1
 
-    def row_now(self) -> tuple[np.ndarray, np.ndarray]:
-        """The kept numbers of the present state, and the energies of springs."""
+    def current_row(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the current state, and the energies of springs."""
         p = self.packed
-        kept, springs = np.zeros(p.kept), np.zeros(len(p.entries))
-        snapshot(p.model, p.w, p.gravity, p.first, kept, springs)
-        return kept, springs
+        numbers, springs = np.zeros(p.kept), np.zeros(len(p.entries))
+        snapshot(p.model, p.w, p.gravity, p.first, numbers, springs)
+        return numbers, springs
 
     @property
     def lam(self) -> np.ndarray:
@@ -270,15 +269,15 @@ class KernelRun(Run):
         return p.w[p.model.where[t.LAM] :][: p.multipliers]
 
     def residual(self) -> float:
-        """ΔH of the bodies + Σ losses − Σ works since the first row here, relative to the largest of these now."""
-        energies, losses, works = self.accounts_of(np.stack([self.rows.kept[0], self.row_now()[0]]))
-        start, now = np.hstack([energies.reshape(2, -1), losses, -works.reshape(2, -1)])
+        """|ΔH + Σ losses − Σ works| since the first row in memory, relative to the largest of these at present."""
+        energies, losses, works = self.accounts_of(np.stack([self.rows.numbers[0], self.current_row()[0]]))
+        start, current = np.hstack([energies.reshape(2, -1), losses, -works.reshape(2, -1)])
         changed = sum(change for time, _, change in self.changes if time >= self.rows.t[0])
-        largest = max(float(np.abs(now).max(initial=0.0)), abs(changed))
-        return abs(float(np.sum(now - start)) - changed) / largest if largest else 0.0
+        largest = max(float(np.abs(current).max(initial=0.0)), abs(changed))
+        return abs(float(np.sum(current - start)) - changed) / largest if largest else 0.0
 
     def result(self, count: int | None = None) -> Result:
-        """All rows (or the first so many) as a Result."""
+        """All rows, or the first `count`, as a Result."""
         n, iw = self.rows.count if count is None else count, self.packed.iw
         info = {
             "steps": int(iw[t.I_STEPS]),
@@ -291,44 +290,44 @@ class KernelRun(Run):
         return self.result_of(n, self._multipliers(n), info)
 
     def _multipliers(self, n: int) -> np.ndarray:
-        """λ at n rows: means of the steps before and after. After the last row a step is tried."""
+        """λ at n rows: means of the steps before and after. After the last row a trial step is taken."""
         rows = self.rows
         lam = rows.lam[:n].copy()
         if rows.dropped + rows.count > 1 and self.h and n:
             if rows.dropped == 0:
-                lam[0] = 2 * lam[0]  # there was nothing before the first step, so half of it is zero
+                lam[0] = 2 * lam[0]  # λ before the first step is zero, so the mean is half of it
             if rows.pending == n - 1:
-                with self.trial(), suppress(InputError):  # a table of inputs that ends here
+                with self.trial(), suppress(InputError):  # a table of inputs that ends at t
                     if self.steps(np.array([self.t, self.t + self.sizes[-1]]), NONE)[0]:
                         lam[-1] = 0.5 * (lam[-1] + self.lam)
         return lam
 
 
-def advance_shared(packed: Packed, threads: int, *how: Any) -> tuple[int, int, int, int]:
-    """Steps as `advance` makes them, by so many threads; never by more than there are ranges of bodies."""
-    given = (packed.model, packed.w, packed.iw, packed.gravity, *how)
-    crew, count = packed.model.crew, len(packed.model.ranges)
+def advance_shared(packed: Packed, threads: int, *options: Any) -> tuple[int, int, int, int]:
+    """Calls `advance` with several threads, at most one for each range of bodies."""
+    arguments = (packed.model, packed.w, packed.iw, packed.gravity, *options)
+    shared, count = packed.model.crew, len(packed.model.ranges)
     hands = 1 if PLAIN else min(threads, count)
     if hands == 1:
-        return advance(*given, True)
-    crew[HANDS], crew[NEXT], crew[LEAVE] = hands, count, 0
-    others = [Thread(target=advance, args=(*given, False)) for _ in range(hands - 1)]
-    for other in others:
-        other.start()
+        return advance(*arguments, True)
+    shared[HANDS], shared[NEXT], shared[LEAVE] = hands, count, 0
+    workers = [Thread(target=advance, args=(*arguments, False)) for _ in range(hands - 1)]
+    for worker in workers:
+        worker.start()
     try:
-        return advance(*given, True)
+        return advance(*arguments, True)
     finally:
-        crew[LEAVE] = 1
-        for other in others:
-            other.join()
-        crew[HANDS] = 1
+        shared[LEAVE] = 1
+        for worker in workers:
+            worker.join()
+        shared[HANDS] = 1
 
 
 # --- steps for the driver ----------------------------------------------------------------------------------------------
 
 
 class KernelStepper(Stepper):
-    """What steppers of the kernel share: an end of a step within it is reached by another step from its start."""
+    """Base of the steppers of the kernel: to end a step within it, another step is taken from its start."""
 
     name, resumable = "Midpoint", True
     corners: Stops = NO_STOPS
@@ -337,14 +336,14 @@ class KernelStepper(Stepper):
     def __init__(self, run: KernelRun) -> None:
         self.run, self.start, self.end = run, run.t, run.t
         self.watched = bool(run.task.events)
-        self.after: Snapshot | None = None  # the end of the last step, where it is needed
+        self.after: Snapshot | None = None  # at the end of the last step, if needed
         self.states: tuple[State, State] | None = None  # at its start and end
 
     def memory(self) -> Memory:
         return memory_of(self.run)
 
     def begin_step(self) -> None:
-        """Remembers what is needed to look for events within the next step."""
+        """Stores what the search for events in the next step needs."""
         self.start = self.run.t
         if self.watched:
             self.before = self.run.snapshot()
@@ -365,18 +364,18 @@ class KernelStepper(Stepper):
             run.restore(self.after)
             return
         run.restore(self.before)
-        run.rows.pending = -1  # its λ is complete by the whole step
+        run.rows.pending = -1  # its λ has been completed by the full step
         if time - run.t > INSTANT * abs(time):
-            run.go(np.linspace(run.t, time, self.parts + 1))
+            run.step_through(np.linspace(run.t, time, self.parts + 1))
 
     def look_ahead(self, h: float) -> Dense | None:
-        run, start, now = self.run, self.run.state(), self.run.t
+        run, start, time = self.run, self.run.state(), self.run.t
         with run.trial():
-            _, status = run.steps(np.array([now, now + h]), NONE, run.parts)
+            _, status = run.steps(np.array([time, time + h]), NONE, run.parts)
             end = run.state()
         if status != SOLVED:
             return None
-        return lambda x: (now + x * h, Outputs(run.task.system, interpolate_states(start, end, h, x)))
+        return lambda x: (time + x * h, Outputs(run.task.system, interpolate_states(start, end, h, x)))
 
     def restart(self, state: State | None = None) -> None:
         if state is not None:

@@ -1,4 +1,4 @@
-"""What a controller or an event sees: the outputs of a system at a state, by name, made when they are asked for."""
+"""Outputs of a system by name, for controllers and events, computed when they are read."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from phloat.system.system import System
 
 
 class Outputs(Mapping[str, Any]):
-    """y by name at one time: twists of body ports, rates of free axes and forces' points (`y["elbow"]`), joint coordinates
-    (`y["elbow.angle"]`) and everything that a state has (`y["rod.theta"]`). A port of one component is a number.
+    """Outputs at one time: twists of body ports, rates of free joint axes, velocities at forces (`y["elbow"]`), joint coordinates
+    (`y["elbow.angle"]`) and all quantities of a state (`y["rod.theta"]`). Ports of one component give a number.
 
-    The state may be given as a function that makes it, which is called when something is read.
+    `state` may be a function that returns the state; it is called when needed.
     """
 
     def __init__(self, system: System, state: State | Callable[[], State]) -> None:
-        self.system, self._given = system, state
+        self.system, self._source = system, state
 
     @cached_property
     def state(self) -> State:
-        return self._given if isinstance(self._given, State) else self._given()
+        return self._source if isinstance(self._source, State) else self._source()
 
     def __getitem__(self, name: str) -> Any:
         if name in self.system.ports:
@@ -38,11 +38,11 @@ class Outputs(Mapping[str, Any]):
             return value[0] if len(value) == 1 else value
         owner, _, quantity = str(name).rpartition(".")
         if name in self.system.layout or (quantity in DERIVED and owner in self.system.bodies):
-            return self._part(owner)[name]
-        found = self._coordinate(owner, name) if owner in self.system.joints else None
-        if found is None:
+            return self._state_with(owner)[name]
+        coordinate = self._coordinate(owner, name) if owner in self.system.joints else None
+        if coordinate is None:
             raise PortError(unknown("output", name, list(self)))
-        return found
+        return coordinate
 
     def __iter__(self) -> Iterator[str]:
         yield from self.system.ports
@@ -53,12 +53,12 @@ class Outputs(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(list(iter(self)))
 
-    def _part(self, body: str) -> State:
-        """A state that has at least the quantities of this body."""
+    def _state_with(self, body: str) -> State:
+        """A state with at least the quantities of this body."""
         return self.state
 
     def _coordinate(self, joint: str, name: str) -> float | None:
-        """An angle or slide of a joint; None where it has none of this name."""
+        """An angle or slide of a joint; None if the joint has no coordinate of this name."""
         return coordinates_of(self.system, self.state, joint).get(name)
 
     def _flow(self, port: str) -> np.ndarray:
@@ -74,22 +74,22 @@ class Outputs(Mapping[str, Any]):
 
 # --- outputs during a run ---------------------------------------------------------------------------------------------
 #
-# Outputs of a run from the numbers of its kernel, compiled: what controllers and events read at every step.
+# Outputs of a run from the numbers of its kernel, compiled, for controllers and events that read them at every step.
 
 
 class Reader:
-    """Outputs of one run, by compiled tables for the ports that are read: one alone, or all joints and forces and more."""
+    """Outputs of one run by compiled tables: of a single port, or with the second port of all joints and forces."""
 
     def __init__(self, run: RunBuffers) -> None:
         self.run = run
-        self.columns: dict[str, list[list[int]]] = {}  # of every port, one list an entry
+        self.columns: dict[str, list[list[int]]] = {}  # of each port, a list for each entry
 
     def outputs(self) -> Outputs:
-        """What can be read of the system now; computed when it is read, from the numbers as they are now."""
-        return _Now(self, self.run.packed.w[self.run.packed.first :][: self.run.packed.kept].copy())
+        """The outputs at the current state, computed when they are read."""
+        return _RunOutputs(self, self.run.packed.w[self.run.packed.first :][: self.run.packed.kept].copy())
 
-    def values(self, port: str, kept: np.ndarray) -> dict[str, np.ndarray | float]:
-        """Rates and coordinates of the ports that are read, with this one; of a joint that leaves no motion free nothing."""
+    def values(self, port: str, numbers: np.ndarray) -> dict[str, np.ndarray | float]:
+        """Rates and coordinates of the ports in the tables, to which `port` is added; empty for a joint without free axes."""
         joints = self.run.system.joints
         if port in joints and not joints[port].free:
             return {}
@@ -98,11 +98,11 @@ class Reader:
             more = (*free, *self.run.system.actuators) if self.columns else ()
             self._prepare(tuple(dict.fromkeys((*self.columns, *more, port))))
         m, w = self.packed.model, self.packed.w
-        w[self.packed.first : self.packed.first + self.span] = kept[: self.span]
+        w[self.packed.first : self.packed.first + self.span] = numbers[: self.span]
         read(m.bodies, m.ends, m.entries, m.rows, m.terms, m.data, w, self.gaps, self.rates)
         out: dict[str, np.ndarray | float] = {}
         for name, entries in self.columns.items():
-            out[name] = self.rates[entries[0]] if len(entries) == 1 else sum(self.rates[one] for one in entries)
+            out[name] = self.rates[entries[0]] if len(entries) == 1 else sum(self.rates[k] for k in entries)
         for name, column, turns in self.coordinates:
             angle = float(self.gaps[column])
             if turns is not None:
@@ -113,57 +113,58 @@ class Reader:
         return out
 
     def _prepare(self, ports: tuple[str, ...]) -> None:
-        """Makes the tables for these ports."""
+        """Builds the tables for these ports."""
         system = self.run.system
         state = State(system.bodies, system.layout, np.zeros(system.layout.size))
         entries = [entry for name in ports for entry in effort_entries(system, name, {})]
         self.packed = packed(system, state, entries)
-        self.span = int(self.packed.model.bodies[-1, t.W_THETA]) + 1 - self.packed.first  # of all that is read of a run
+        self.span = int(self.packed.model.bodies[-1, t.W_THETA]) + 1 - self.packed.first  # the numbers that are read
         self.gaps, self.rates = (np.zeros(sum(len(entry.rows) for entry in entries)) for _ in range(2))
-        self.columns, at = {name: [] for name in ports}, 0
+        self.columns, column = {name: [] for name in ports}, 0
         for entry in self.packed.entries:
-            self.columns[entry.name].append(list(range(at, at + len(entry.rows))))
-            at += len(entry.rows)
-        self.coordinates = [found for name in ports if name in system.joints for found in self._of_joint(name)]
+            self.columns[entry.name].append(list(range(column, column + len(entry.rows))))
+            column += len(entry.rows)
+        self.coordinates = [c for name in ports if name in system.joints for c in self._joint_coordinates(name)]
 
-    def _of_joint(self, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
-        """Of each coordinate: its name, its column, and for angles in a plane what counts their turns."""
+    def _joint_coordinates(self, name: str) -> list[tuple[str, int, tuple[float, int, int, float] | None]]:
+        """For each coordinate: name, column, and for angles in a plane the indices that give its whole turns."""
         system, out = self.run.system, []
         c, bodies, theta = system.joints[name], list(system.bodies), self.packed.model.bodies[:, t.W_THETA]
-        for at, row in enumerate(c.free, self.columns[name][0][0]):
+        for column, row in enumerate(c.free, self.columns[name][0][0]):
             if row.coordinate:
                 turns = None
                 if row.is_angle and system.plane:
                     first = int(theta[bodies.index(c.first.body)]) if c.first.body else -1
                     second = int(theta[bodies.index(c.second.body)])
                     turns = sense(c), first, second, c.second.turned - c.first.turned
-                out.append((f"{name}.{row.label}", at, turns))
+                out.append((f"{name}.{row.label}", column, turns))
         return out
 
 
-class _Now(Outputs):
+class _RunOutputs(Outputs):
     """Outputs at one time of a run."""
 
-    def __init__(self, reader: Reader, kept: np.ndarray) -> None:
-        self._reader, self._kept = reader, kept
-        self._found: dict[str, np.ndarray | float] = {}
+    def __init__(self, reader: Reader, numbers: np.ndarray) -> None:
+        self._reader, self._numbers = reader, numbers
+        self._values: dict[str, np.ndarray | float] = {}
         system = reader.run.system
-        bodies, layout = system.bodies, system.layout
-        super().__init__(system, lambda: ConstantState(bodies, layout, unload_states(reader.run, kept[None])[0]))
+        super().__init__(
+            system, lambda: ConstantState(system.bodies, system.layout, unload_states(reader.run, numbers[None])[0])
+        )
 
     def _flow(self, port: str) -> np.ndarray:
-        return super()._flow(port) if (found := self._value(port, port)) is None else np.atleast_1d(found)
+        return super()._flow(port) if (value := self._value(port, port)) is None else np.atleast_1d(value)
 
     def _coordinate(self, joint: str, name: str) -> float | None:
-        return super()._coordinate(joint, name) if (found := self._value(joint, name)) is None else float(found)
+        return super()._coordinate(joint, name) if (value := self._value(joint, name)) is None else float(value)
 
     def _value(self, port: str, name: str) -> np.ndarray | float | None:
-        if name not in self._found:
-            self._found |= self._reader.values(port, self._kept)
-        return self._found.get(name)
+        if name not in self._values:
+            self._values |= self._reader.values(port, self._numbers)
+        return self._values.get(name)
 
-    def _part(self, body: str) -> State:
+    def _state_with(self, body: str) -> State:
         if "state" in vars(self):
             return self.state
-        e = unload_states(self._reader.run, self._kept[None], only=body)[0]
+        e = unload_states(self._reader.run, self._numbers[None], only=body)[0]
         return State(self.system.bodies, self.system.layout, e)

@@ -11,58 +11,58 @@ from typing import Any
 
 import numpy as np
 
-WIDTH = 40  # of a bar, where there is room
-PATIENCE = 1.0  # seconds before a bar comes
-PAUSE = 0.2  # seconds between looks
+WIDTH = 40  # of a bar, if the terminal is wide enough
+PATIENCE = 1.0  # s before the bar appears
+PAUSE = 0.2  # s between updates
 
-Residual = Callable[[], float | None]  # the energy residual so far, where it is known
+Residual = Callable[[], float | None]  # the energy residual so far; None if not known
 Progress = Callable[[float, Residual | None], None]
 
 
 class Bar:
-    """A bar that appears after a second, is drawn a few times a second, and disappears at the end."""
+    """A progress bar that appears after a second, is updated a few times a second, and disappears at the end."""
 
-    def __init__(self, wanted: bool | None) -> None:
-        self.begun, self.shown = time.perf_counter(), 0.0
+    def __init__(self, enabled: bool | None) -> None:
+        self.start_time, self.last_drawn = time.perf_counter(), 0.0
         self.notebook = _notebook()
-        self.hidden = wanted is False or (wanted is None and not self.notebook and not sys.stderr.isatty())
+        self.hidden = enabled is False or (enabled is None and not self.notebook and not sys.stderr.isatty())
         self.handle: Any = None
         self.length, self.width = 0, -1
 
     @property
     def elapsed(self) -> float:
-        return time.perf_counter() - self.begun
+        return time.perf_counter() - self.start_time
 
     def due(self) -> bool:
         """Whether it is time to draw again."""
-        now = time.perf_counter()
-        return not self.hidden and now - self.begun > PATIENCE and now - self.shown > PAUSE
+        clock = time.perf_counter()
+        return not self.hidden and clock - self.start_time > PATIENCE and clock - self.last_drawn > PAUSE
 
-    def draw(self, part: float, words: str) -> None:
-        """Draws the bar at this fraction, with as much of the text behind it as fits."""
-        self.shown = time.perf_counter()
+    def draw(self, part: float, text: str) -> None:
+        """Draws the bar at this fraction, followed by as much of the text as fits."""
+        self.last_drawn = time.perf_counter()
         if self.notebook:
-            self._put(f'<progress value="{part:.4f}" max="1"></progress> <code>{html.escape(words)}</code>', words)
+            self._display(f'<progress value="{part:.4f}" max="1"></progress> <code>{html.escape(text)}</code>', text)
             return
-        room = shutil.get_terminal_size().columns - 1
-        if self.width < 0:  # once, so that it does not jump; the words may grow a little
-            self.width = min(WIDTH, room - len(words) - 8)
+        columns = shutil.get_terminal_size().columns - 1
+        if self.width < 0:  # once, so that the bar does not jump when the text grows
+            self.width = min(WIDTH, columns - len(text) - 8)
         bar = f"[{'=' * int(self.width * part):<{self.width}}] " if self.width > 4 else ""
-        drawn = bar + words
-        line = drawn[: max(room, 1)]
-        sys.stderr.write(f"\r{line:<{min(self.length, room)}}")
+        drawn = bar + text
+        line = drawn[: max(columns, 1)]
+        sys.stderr.write(f"\r{line:<{min(self.length, columns)}}")
         sys.stderr.flush()
         self.length = len(line)
 
     def clear(self) -> None:
         if self.handle is not None:
-            self._put("", "")
+            self._display("", "")
         elif self.length:
             sys.stderr.write("\r" + " " * self.length + "\r")
             sys.stderr.flush()
         self.length = 0
 
-    def _put(self, rich: str, plain: str) -> None:
+    def _display(self, rich: str, plain: str) -> None:
         data = {"text/html": rich, "text/plain": plain}
         if self.handle is None:
             self.handle = self.notebook.display(data, raw=True, display_id=True)
@@ -70,19 +70,19 @@ class Bar:
             self.handle.update(data, raw=True)
 
 
-def progress_bar(start: float, end: float, wanted: bool | None) -> Progress:
-    """A function to call with the time reached and a function for the energy residual; infinity clears the bar."""
-    drawn = Bar(wanted)
+def progress_bar(start: float, end: float, enabled: bool | None) -> Progress:
+    """A function of the current time and of a function for the energy residual; an infinite time clears the bar."""
+    bar = Bar(enabled)
 
     def show(t: float, residual: Residual | None) -> None:
         if t == np.inf:
-            drawn.clear()
-        elif drawn.due():
+            bar.clear()
+        elif bar.due():
             part = min((t - start) / (end - start), 1.0)
-            words = f"{100 * part:3.0f} %, t = {t:.4g} s, {drawn.elapsed * (1 / max(part, 1e-9) - 1):.0f} s left, "
-            words += f"{(t - start) / drawn.elapsed:.2g} × real time"
-            left = None if residual is None else residual()
-            drawn.draw(part, words + ("" if left is None else f", energy residual {left:.0e}"))
+            text = f"{100 * part:3.0f} %, t = {t:.4g} s, {bar.elapsed * (1 / max(part, 1e-9) - 1):.0f} s left, "
+            text += f"{(t - start) / bar.elapsed:.2g} × real time"
+            value = None if residual is None else residual()
+            bar.draw(part, text + ("" if value is None else f", energy residual {value:.0e}"))
 
     return show
 

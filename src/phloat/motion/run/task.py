@@ -13,7 +13,7 @@ from phloat.errors import SampleTimeWarning
 from phloat.system.state import State
 from phloat.system.system import System
 
-if TYPE_CHECKING:  # types only: so low a module imports none of those that work on its tasks
+if TYPE_CHECKING:  # for annotations only, as these modules import this one
     from phloat.motion.inputs.inputs import Inputs, Stops
     from phloat.motion.result import Result
     from phloat.motion.run.events import Event
@@ -21,19 +21,21 @@ if TYPE_CHECKING:  # types only: so low a module imports none of those that work
     from phloat.motion.run.progress import Progress
     from phloat.motion.saving.recorder import Recorder
 
+INSTANT = 16 * np.finfo(float).eps  # of a time: round-off, within which times count as equal
+
 Controller = Callable[[float, "Outputs"], Mapping[str, object]]
 
 
 @runtime_checkable
 class LibraryController(Protocol):
-    """A controller of this library: a run starts it on a System or a LinearPHDAE, with steps of dt (None: they vary)."""
+    """A controller of this library: `start_run` takes a System or a LinearPHDAE and dt (None if steps vary)."""
 
-    def couple(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
+    def start_run(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a run is to compute: from `state` at t_0 to t_end, with inputs, controller, events and output times."""
+    """What a run computes: the motion from `state` at t_0 to t_end, with inputs, controller, events and output times."""
 
     system: System
     state: State
@@ -41,16 +43,16 @@ class Task:
     t_end: float
     dt: float | None
     inputs: Inputs
-    output: int | np.ndarray = 1  # every so many steps, or at these times
+    output: int | np.ndarray = 1  # at every n-th step, or at these times
     controller: Controller | None = None
     every: float | None = None
     events: tuple[Event, ...] = ()
     progress: Progress = lambda t, residual: None
     dropped: tuple[int, ...] = ()  # joint rows that repeat others
-    recorder: Recorder | None = None  # takes what is finished, from time to time
-    threads: int = 1  # that share the bodies of a step
-    memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a run that goes on
-    corners: tuple[float, ...] = ()  # times that no step should pass
+    recorder: Recorder | None = None  # saves finished rows
+    threads: int = 1  # number of threads that share the bodies of a step
+    memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a resumed run
+    corners: tuple[float, ...] = ()  # times at which steps end
 
 
 class Scheme(Protocol):
@@ -69,57 +71,57 @@ Memory = dict[str, np.ndarray]  # what a saved run resumes from
 class Stepper(Protocol):
     """Steps of one scheme, for the run of a task.
 
-    The driver calls `advance` for the next step and then `accept`; where an event lies within the step, `move_to` comes first.
+    The driver calls `advance` for the next step and then `accept`; if an event lies within the step, `move_to` comes first.
     """
 
     run: Any
     name: str
-    adaptive: bool  # chooses its steps
+    adaptive: bool  # whether it chooses the size of its steps
     resumable: bool
-    corners: Stops  # times that no step passes
+    corners: Stops  # times at which steps end
     start: float  # of the last step
-    at_node: bool  # a controller without a sample time is called now
+    at_node: bool  # whether a controller without a sample time is called now
 
     def advance(self, limit: float) -> bool:
-        """Makes the next step, or several, at most to `limit`; False at the end of the run."""
+        """Takes the next step, or several, at most to `limit`; False at the end of the run."""
 
     def accept(self) -> None:
         """Writes the output rows of the last step and chooses the size of the next."""
 
     def outputs(self) -> Outputs:
-        """Outputs at the time reached."""
+        """Outputs at the current time."""
         return self.run.outputs()
 
     def state(self) -> State:
-        """The state at the time reached."""
+        """The state at the current time."""
         return self.run.state()
 
     def interpolate(self, x: float) -> Outputs:
-        """Outputs at a fraction of the last step, cheaply."""
+        """Outputs at a fraction of the last step, by interpolation."""
 
     def move_to(self, time: float) -> None:
-        """Ends the last step at this time within it."""
+        """Ends the last step at a time within it."""
 
     def look_ahead(self, h: float) -> Dense | None:
-        """Dense output of a step of h or less from here that is not made; None if it cannot be made."""
+        """Dense output of a trial step of at most h from the current state; None if it fails."""
 
     def restart(self, state: State | None = None) -> None:
-        """Goes on after a jump of the inputs, or from another state."""
+        """Continues after a jump of the inputs, or from another state."""
 
     def write_row(self) -> None:
-        """Writes the present state as an output row, unless it is one already."""
+        """Writes the current state as an output row, unless that has been done."""
         self.run.write_row()
 
     def memory(self) -> Memory:
-        """What a saved run resumes from."""
+        """The arrays that a saved run needs to resume."""
 
     def result(self, count: int | None = None) -> Result:
-        """All output rows, or the first so many."""
+        """All output rows, or the first `count`, as a Result."""
         return self.run.result(count)
 
 
 def warn_if_late(name: str, time: float, dt: float) -> None:
-    """Warns if equal steps of dt do not meet a sample time or delay of a controller."""
+    """Warns if equal steps of dt do not end at the samples or delays of a controller."""
     late = (np.ceil(time / dt * (1 - 1e-9)) - time / dt) * dt
     if late > 1e-6 * dt:
         warnings.warn(

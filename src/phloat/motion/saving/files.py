@@ -1,4 +1,4 @@
-"""Files of saved runs and of saved ensembles: written whole or not at all, described in JSON, by one writer at a time."""
+"""Files of saved runs and ensembles: written atomically, described in JSON, by one writer at a time."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from typing import IO, Any, BinaryIO
 
 from phloat.errors import InputError, SaveError
 
-PARTIAL = ".part"  # at the end of the name of a file that is being written
+PARTIAL = ".part"  # suffix of a file that is being written
 
 Check = Callable[[object], bool]
 
 
-def write_atomically(file: Path, put: Callable[[BinaryIO], object]) -> None:
+def write_atomically(file: Path, write: Callable[[BinaryIO], object]) -> None:
     """Writes a file under another name and renames it, so that it is never partial. Raises SaveError if that fails."""
     partial = file.with_name(file.name + PARTIAL)
     try:
-        with open(partial, "wb") as opened:
-            put(opened)
-            opened.flush()
-            os.fsync(opened.fileno())
+        with open(partial, "wb") as stream:
+            write(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.replace(partial, file)
-        if os.name == "posix":  # elsewhere folders cannot be synchronised
-            here = os.open(file.parent, os.O_RDONLY)
-            os.fsync(here)
-            os.close(here)
+        if os.name == "posix":  # other systems cannot synchronise folders
+            directory = os.open(file.parent, os.O_RDONLY)
+            os.fsync(directory)
+            os.close(directory)
     except OSError as error:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
-        why = error.strerror or "no more than a part of it was taken"  # NumPy forgets the reason
+        why = error.strerror or "no more than a part of it was taken"  # NumPy loses the reason
         raise SaveError(f"{str(file)!r} cannot be written: {why}") from error
 
 
-def read_description(file: Path, kind: str, version: int, words: Mapping[str, Check]) -> dict[str, Any]:
-    """Reads the JSON description of a saved "run" or "ensemble". Raises InputError if it is not valid."""
+def read_description(file: Path, kind: str, version: int, checks: Mapping[str, Check]) -> dict[str, Any]:
+    """The JSON description of a saved "run" or "ensemble"; `checks` validate its entries. Raises InputError if invalid."""
     if not file.exists():
-        there = "is not there" if not file.parent.exists() else f"holds no {file.name}"
-        raise InputError(f"there is no saved {kind} in {str(file.parent)!r}: it {there}")
+        problem = "is not there" if not file.parent.exists() else f"holds no {file.name}"
+        raise InputError(f"there is no saved {kind} in {str(file.parent)!r}: it {problem}")
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        description = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise _unread(file, str(error)) from error
-    if not isinstance(found, dict) or found.get("format") != f"phloat {kind}":
+        raise _unreadable(file, str(error)) from error
+    if not isinstance(description, dict) or description.get("format") != f"phloat {kind}":
         raise InputError(f"{str(file)!r} does not describe {_article(kind)} {kind} of phloat")
-    if is_count(found.get("version")) and found["version"] > version:
+    if is_count(description.get("version")) and description["version"] > version:
         raise InputError(
-            f"{str(file)!r} has version {found['version']}, and this phloat reads up to {version}; use a newer phloat"
+            f"{str(file)!r} has version {description['version']}, and this phloat reads up to {version}; use a newer phloat"
         )
-    for word, check in {"version": is_count, **words}.items():
-        if word not in found or not check(found[word]):
-            raise _unread(file, f"{word!r} is {_short(found.get(word, 'not there'))}")
-    return found
+    for key, check in {"version": is_count, **checks}.items():
+        if key not in description or not check(description[key]):
+            raise _unreadable(file, f"{key!r} is {_abbreviated(description.get(key, 'not there'))}")
+    return description
 
 
 def is_count(x: object) -> bool:
@@ -67,37 +67,37 @@ def is_names(x: object) -> bool:
 
 
 def is_shapes(x: object) -> bool:
-    """{name: (number, …)}"""
+    """Whether x is {name: [number, …]}."""
     return isinstance(x, dict) and all(isinstance(row, list) and all(map(is_count, row)) for row in x.values())
 
 
-def _unread(file: Path, why: str) -> InputError:
+def _unreadable(file: Path, why: str) -> InputError:
     return InputError(f"{str(file)!r} cannot be read ({why}); the other files of the folder may still be complete")
 
 
-def _short(value: object) -> str:
+def _abbreviated(value: object) -> str:
     return text if len(text := repr(value)) < 60 else f"{text[:60]}…"
 
 
 # --- one writer at a time --------------------------------------------------------------------------------------------
 #
-# The operating system releases the lock when its process ends, in whatever way, so that no lock is left behind.
+# The operating system releases the lock when its process ends for any reason, so that no stale lock remains.
 
 
-LOCK = "lock"  # name of the lock file; it has the process that writes, and is removed when that ends normally
+LOCK = "lock"  # name of the lock file; it contains the process that writes, which removes it
 
 
 @contextmanager
-def locked(folder: Path, of: str = "run") -> Iterator[None]:
-    """Locks a folder, which is created if needed, for this writer. Raises SaveError if another process has the lock."""
+def locked(folder: Path, kind: str = "run") -> Iterator[None]:
+    """Locks a folder for this writer; the folder is created if needed. Raises SaveError if another process has the lock."""
     if os.path.exists(folder) and not os.path.isdir(folder):
-        raise InputError(f"{str(folder)!r} is a file; {_article(of)} {of} is saved in a folder of its own")
+        raise InputError(f"{str(folder)!r} is a file; {_article(kind)} {kind} is saved in a folder of its own")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = _open_lock(folder)
     except SaveError:
         raise
-    except (OSError, ValueError) as error:  # ValueError: impossible names
+    except (OSError, ValueError) as error:  # ValueError: invalid names
         why = getattr(error, "strerror", None) or error
         raise SaveError(f"nothing can be written to {str(folder)!r}: {why}; give another folder") from error
     try:
@@ -125,11 +125,12 @@ def _open_lock(folder: Path) -> IO[str]:
         except BaseException:
             file.close()
             raise
-        file.close()  # the process before removed the file: try again
+        file.close()  # the previous process removed the file: try again
 
 
 def _acquire(file: IO[str], folder: Path) -> None:
-    if os.name != "posix":  # no locks there
+    """Acquires the lock. Raises SaveError if another process has it."""
+    if os.name != "posix":  # no file locks
         return
     import fcntl
 
@@ -138,9 +139,9 @@ def _acquire(file: IO[str], folder: Path) -> None:
     except BlockingIOError as error:
         file.seek(0)
         pid, _, host = file.read(200).strip().partition(" ")
-        which = f" (number {pid} on {host})" if pid.isdecimal() else ""
+        process = f" (number {pid} on {host})" if pid.isdecimal() else ""
         raise SaveError(
-            f"another process is at work in {str(folder)!r}{which}; wait for it, end it, or give another folder"
+            f"another process is at work in {str(folder)!r}{process}; wait for it, end it, or give another folder"
         ) from error
     except OSError:  # a file system without locks
         return

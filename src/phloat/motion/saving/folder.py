@@ -1,15 +1,15 @@
 """Saved runs: a folder of `run.json` and numbered pieces, which NumPy opens without phloat.
 
-    run.json          what the columns are and their units, the task, how many pieces there are, whether the run is finished
-    model.json        the system that moved, where a model file can say it
+    run.json          columns and units, the task, the number of pieces, whether the run is finished
+    model.json        the system, if a model file can describe it
     start.npy         the state e at the start
-    t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… the accounts
-    memory.000000.npz the stepper after the last row of its piece: what `resume` goes on from
-    events.npy        states before and after each event;  turned.… angles of joints in space with their turns
-    lock              while a process writes here: which one
+    t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… energy accounts
+    memory.000000.npz the stepper after the last row of its piece, for `resume`
+    events.npy        states before and after each event;  turned.… angles of joints in space with whole turns
+    lock              the process that writes, if any
 
-Every file is written under another name and renamed, and `run.json` counts a piece when all of it is there: a run that is cut
-short at any instant opens with the pieces that were finished, and of a damaged piece the rows before the damage.
+Every file is written under another name and renamed, and `run.json` counts a piece when all of it is written. An interrupted run
+opens with its complete pieces, and of a damaged piece the rows before the damage.
 """
 
 from __future__ import annotations
@@ -90,17 +90,17 @@ Span = tuple[int, float, float]  # rows, from, to
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The files of a run."""
+    """The files of a run in a folder."""
 
     path: Path
 
     @property
-    def taken(self) -> bool:
+    def exists(self) -> bool:
         return (self.path / "run.json").exists()
 
     def require_empty(self) -> RunFolder:
-        """Raises InputError if the folder has a run."""
-        if self.taken:
+        """Returns the folder; raises InputError if it has a run."""
+        if self.exists:
             saved = self.description()
             how = "a finished run" if saved["finished"] else "a run that was cut short"
             raise InputError(
@@ -110,7 +110,7 @@ class RunFolder:
         return self
 
     def clear(self) -> None:
-        """Removes the run: first its description, then its pieces."""
+        """Removes the run: its description first, then its pieces."""
         (self.path / "run.json").unlink(missing_ok=True)
         for pattern in ("model.json", "*.npy", "*.npz", f"*{PARTIAL}"):
             for file in self.path.glob(pattern):
@@ -123,37 +123,37 @@ class RunFolder:
         self._write("run.json", lambda file: file.write(text))
 
     def write_model(self, system: System) -> Description:
-        """Writes the system as model.json with its meshes, where a model file can describe it. Returns the entry for run.json."""
+        """Writes model.json and its meshes, if a model file can describe the system. Returns the entry for run.json."""
         meshes: dict[str, Arrays] = {}
 
-        def arrays(name: str, given: Arrays) -> str:
+        def arrays(name: str, mesh: Arrays) -> str:
             file = f"model.{len(meshes)}.npz"
-            meshes[file] = given
+            meshes[file] = mesh
             return file
 
         try:
             text = json.dumps(plain(system, arrays=arrays), indent=1, ensure_ascii=False).encode()
         except InputError as error:
             return {"file": None, "why": str(error)}
-        for file, given in meshes.items():
-            self._write(file, partial(_zip, arrays=given))
-        self._write("model.json", lambda opened: opened.write(text))
+        for file, mesh in meshes.items():
+            self._write(file, partial(_zip, arrays=mesh))
+        self._write("model.json", lambda stream: stream.write(text))
         return {"file": "model.json", "why": None}
 
     def write(self, name: str, array: np.ndarray) -> None:
-        rows = np.asarray(array, order="C")  # row by row, so that the first ones can be read of a file cut short
+        rows = np.asarray(array, order="C")  # row by row, so that the first rows of a truncated file can be read
         self._write(f"{name}.npy", lambda file: np.save(file, rows, allow_pickle=False))
 
     def piece(self, k: int, arrays: Arrays, memory: Arrays | None = None) -> None:
-        """Writes the k-th piece; only the last two memories are kept."""
+        """Writes the k-th piece; the last two memories are retained."""
         for name, array in arrays.items():
             self.write(f"{name}.{k:06d}", array)
         if memory is not None:
             self._write(f"memory.{k:06d}.npz", lambda file: _zip(file, memory))
             (self.path / f"memory.{k - 2:06d}.npz").unlink(missing_ok=True)
 
-    def _write(self, name: str, put: Callable[[BinaryIO], object]) -> None:
-        write_atomically(self.path / name, put)
+    def _write(self, name: str, write: Callable[[BinaryIO], object]) -> None:
+        write_atomically(self.path / name, write)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class RunFolder:
             raise InputError(f"{str(file)!r} cannot be read ({error}); what is left opens with load_result") from error
 
     def pieces(self, saved: Description, system: System) -> tuple[list[Arrays], str]:
-        """All complete pieces up to the first that is not, and what is wrong with that one."""
+        """All pieces up to the first damaged one, and the damage of that one (empty if there is none)."""
         out: list[Arrays] = []
         for k in range(saved["pieces"]):
             arrays: dict[str, np.ndarray] = {}
@@ -187,7 +187,7 @@ class RunFolder:
     def events_and_turns(
         self, system: System, info: Mapping[str, Any], pieces: list[Arrays]
     ) -> tuple[tuple[PastEvent, ...], np.ndarray | None]:
-        """States at the events, and angles of joints with their turns, where the run has them."""
+        """Events with their states, and angles of joints with whole turns (None if the run has none)."""
         turns: list[np.ndarray] = []
         states = np.zeros((0, 2))
         with suppress(*DAMAGED):
@@ -199,46 +199,46 @@ class RunFolder:
         return past_events(system, info.get("events", ()), states), np.concatenate(turns) if fit else None
 
     def partial_piece(self, saved: Description, k: int, system: System) -> Arrays | None:
-        """The rows of an incomplete piece that all of its files have."""
-        wanted = column_shapes(system, saved["entries"])
+        """The rows of a damaged piece that all of its files have; None if there are none."""
+        shapes = column_shapes(system, saved["entries"])
         try:
-            arrays = {name: complete_rows(self.path / f"{name}.{k:06d}.npy") for name in wanted}
+            arrays = {name: complete_rows(self.path / f"{name}.{k:06d}.npy") for name in shapes}
         except DAMAGED:
             return None
         rows = min(map(len, arrays.values()))
-        fit = all(has_rows(arrays[name], shape) for name, shape in wanted.items())
-        return {name: array[:rows] for name, array in arrays.items()} if fit else None
+        valid = all(has_rows(arrays[name], shape) for name, shape in shapes.items())
+        return {name: array[:rows] for name, array in arrays.items()} if valid else None
 
     def memory(self, pieces: int) -> tuple[int, dict[str, np.ndarray]] | None:
-        """The last memory that can be read after at most so many pieces, and its number."""
+        """The number and the arrays of the last readable memory after at most so many pieces."""
         for k in range(pieces - 1, -1, -1):
             try:
                 return k, read_npz(self.path / f"memory.{k:06d}.npz")
-            except DAMAGED:  # not there, or not whole
+            except DAMAGED:  # missing or truncated
                 continue
         return None
 
 
-def load_run(where: RunFolder, system: System) -> Result:
-    """The run in a folder, as far as it went, of this system. Raises InputError if its quantities, joints or ports are others."""
-    saved = where.description()
+def load_run(folder: RunFolder, system: System) -> Result:
+    """The saved part of a run. Raises InputError if it is of a system with other quantities, joints or ports."""
+    saved = folder.description()
     require_same_layout(saved, system)
-    result = load_rows(where, saved, system)
+    result = load_rows(folder, saved, system)
     task = saved["task"]
-    return at_times(result, where.read("output")) if task and task["output"] is None else result
+    return at_times(result, folder.read("output")) if task and task["output"] is None else result
 
 
-def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
-    """All rows of the complete pieces. Warns if pieces are damaged."""
-    pieces, wrong = where.pieces(saved, system)
-    if wrong:
-        rest = where.partial_piece(saved, len(pieces), system)
-        pieces += [rest] if rest is not None and len(rest["t"]) else []
+def load_rows(folder: RunFolder, saved: Description, system: System) -> Result:
+    """All rows of complete pieces; warns if pieces are damaged."""
+    pieces, damage = folder.pieces(saved, system)
+    if damage:
+        partial_rows = folder.partial_piece(saved, len(pieces), system)
+        pieces += [partial_rows] if partial_rows is not None and len(partial_rows["t"]) else []
         ends = [piece["t"][-1] for piece in pieces if len(piece["t"])]
-        there = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
-        warnings.warn(f"in {str(where.path)!r}, {wrong}; {there}", DamagedRunWarning, stacklevel=4)
+        extent = f"the run is opened up to t = {ends[-1]:g} s" if ends else "nothing of it is left"
+        warnings.warn(f"in {str(folder.path)!r}, {damage}; {extent}", DamagedRunWarning, stacklevel=4)
     if not sum(len(piece["t"]) for piece in pieces):
-        raise InputError(f"the run in {str(where.path)!r} was cut short before anything was written; run it again")
+        raise InputError(f"the run in {str(folder.path)!r} was cut short before anything was written; run it again")
     joined = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     accounts = None
     if saved["entries"] is not None:
@@ -246,38 +246,38 @@ def load_rows(where: RunFolder, saved: Description, system: System) -> Result:
     info = {name: _tuples(value) for name, value in saved["info"].items()}
     if saved["task"] is not None:
         info |= {name: saved["task"][name] for name in ("scheme", "dt")}
-    info["finished"] = saved["finished"] and not wrong
+    info["finished"] = saved["finished"] and not damage
     return Result(
-        system, joined["t"], joined["e"], joined["lam"], accounts, info, *where.events_and_turns(system, info, pieces)
+        system, joined["t"], joined["e"], joined["lam"], accounts, info, *folder.events_and_turns(system, info, pieces)
     )
 
 
-def rebuild_description(where: RunFolder) -> Description:
-    """A description of the pieces in a folder whose run.json cannot be read; the names of the energy accounts are lost."""
-    there = {file.name.split(".")[1] for file in where.path.glob("t.??????.npy")}
-    pieces = next(k for k in range(len(there) + 1) if f"{k:06d}" not in there)
+def rebuild_description(folder: RunFolder) -> Description:
+    """A description for a folder whose run.json cannot be read; the names of the energy accounts are lost."""
+    numbers = {file.name.split(".")[1] for file in folder.path.glob("t.??????.npy")}
+    pieces = next(k for k in range(len(numbers) + 1) if f"{k:06d}" not in numbers)
     return {"entries": None, "pieces": pieces, "task": None, "info": {}, "finished": False}
 
 
-# --- what run.json says ----------------------------------------------------------------------------------------------
+# --- contents of run.json ----------------------------------------------------------------------------------------------
 
 
 def require_same_layout(saved: Description, system: System) -> None:
     """Raises InputError if quantities, ports or multipliers of the system are not those of the run."""
     if not isinstance(system, System):
         raise InputError(f"{type(system).__name__} is no System; connect(…) makes one")
-    for kind, mine in layouts(system).items():
-        there = {name: tuple(shape) for name, shape in saved[kind].items()}
-        if list(there.items()) == list(mine.items()):
+    for kind, shapes in layouts(system).items():
+        saved_shapes = {name: tuple(shape) for name, shape in saved[kind].items()}
+        if list(saved_shapes.items()) == list(shapes.items()):
             continue
-        if there == mine:
+        if saved_shapes == shapes:
             raise InputError(
-                f"the saved run has the {kind} {', '.join(there)} in this order, the system {', '.join(mine)}"
+                f"the saved run has the {kind} {', '.join(saved_shapes)} in this order, the system {', '.join(shapes)}"
             )
-        name = next(name for name in [*mine, *there] if mine.get(name) != there.get(name))
+        name = next(name for name in [*shapes, *saved_shapes] if shapes.get(name) != saved_shapes.get(name))
         raise InputError(
-            f"the saved run is of another system: of its {kind}, {name!r} has shape {there.get(name, 'none')} there, "
-            f"{mine.get(name, 'none')} here"
+            f"the saved run is of another system: of its {kind}, {name!r} has shape {saved_shapes.get(name, 'none')} there, "
+            f"{shapes.get(name, 'none')} here"
         )
 
 
@@ -287,7 +287,7 @@ def layouts(system: System) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def _zip(file: BinaryIO, arrays: Arrays) -> None:
-    """Like np.savez, for any names."""
+    """Writes arrays like np.savez, with any names."""
     with ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -295,7 +295,7 @@ def _zip(file: BinaryIO, arrays: Arrays) -> None:
 
 
 def _plain(value: object) -> object:
-    """NumPy numbers as Python numbers; anything else as a string."""
+    """NumPy numbers as Python numbers; other objects as strings."""
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
 
 
@@ -315,5 +315,5 @@ def column_shapes(system: System, entries: list[str] | None) -> dict[str, tuple[
 
 
 def has_rows(array: np.ndarray, shape: tuple[int, ...]) -> bool:
-    """Whether an array has rows of this shape."""
+    """Whether an array consists of floats in rows of this shape."""
     return array.dtype == float and array.ndim > 0 and array.shape[1:] == shape

@@ -1,4 +1,4 @@
-"""The memory of a run in its saved form, from which the run resumes bit for bit."""
+"""The memory of a run as saved arrays, from which it resumes bit for bit."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from phloat.motion.run.task import Memory
 if TYPE_CHECKING:
     from phloat.motion.run.kernel_run import KernelRun
 
-FIRST = {"now": ("f", 1), "inputs": ("U", 1), "values": ("f", 1)}  # what a run needs before its buffers exist
-SNAPSHOT = ("iw", "bank", "sizes", "moved")
-ROWS = ("kept", "lam", "springs")
-SAME_LENGTH = ("iw", "bank", "dropped", "moved", "constant", "before", "rows")  # for any two runs of one system
+NEEDED_FIRST = {"now": ("f", 1), "inputs": ("U", 1), "values": ("f", 1)}  # needed before the buffers exist
+# names in the file: names in Snapshot and in Rows
+SNAPSHOT = {"iw": "iw", "bank": "bank", "sizes": "sizes", "moved": "drive_values"}
+ROWS = {"kept": "numbers", "lam": "lam", "springs": "springs"}
+SAME_LENGTH = ("iw", "bank", "dropped", "moved", "constant", "before", "rows")  # the same for all runs of one system
 
 
 def memory_of(run: KernelRun) -> Memory:
     """A snapshot of the run, its controlled inputs, its events, and the rows that are not saved yet."""
-    p, rows, here, assembly = run.packed, run.rows, run.snapshot(), run.assembly
+    p, rows, snapshot, assembly = run.packed, run.rows, run.snapshot(), run.assembly
     controlled = run.controlled()
     return {
         "system": _fingerprint(run),
-        "now": np.array([here.t, here.h, run.sampled]),
-        "w": here.w[: p.lasting],
-        **{name: getattr(here, name) for name in SNAPSHOT},
+        "now": np.array([snapshot.t, snapshot.h, run.last_sample]),
+        "w": snapshot.w[: p.lasting],
+        **{key: getattr(snapshot, name) for key, name in SNAPSHOT.items()},
         "dropped": p.model.rows[:, t.R_DROPPED],
-        "constant": assembly.constant,
-        "before": np.concatenate([np.zeros(0), *assembly.before]),
+        "constant": assembly.prestress_energy,
+        "before": np.concatenate([np.zeros(0), *assembly.prestress]),
         "inputs": np.array(list(controlled), dtype=str),
         "values": np.concatenate([np.zeros(0), *controlled.values()]),
         "halvings": np.array(run.halvings),
@@ -43,50 +44,52 @@ def memory_of(run: KernelRun) -> Memory:
         "events": np.array([event.name for event in run.past], dtype=str),
         "changes": np.array(run.changes).reshape(-1, 3),
         "records": event_states(run.task.system, run.past),
-        "rows": np.array([rows.dropped, here.pending]),
+        "rows": np.array([rows.dropped, snapshot.pending]),
         "row.t": np.array(rows.t),
-        **{f"row.{name}": getattr(rows, name)[: rows.count] for name in ROWS},
-        "turned": np.vstack([here.turned, *rows.turned]),
+        **{f"row.{key}": getattr(rows, name)[: rows.count] for key, name in ROWS.items()},
+        "turned": np.vstack([snapshot.angles, *rows.angles]),
     }
 
 
 def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
-    """Restores the run from a memory."""
-    p, rows, assembly, mine = run.packed, run.rows, run.assembly, memory_of(run)
-    require_arrays(memory, {name: (array.dtype.kind, array.ndim) for name, array in mine.items()})
-    if len(memory["w"]) != p.lasting or not np.array_equal(memory["system"], mine["system"]):
+    """Restores a run from its memory. Raises InputError if the memory is damaged or of another system."""
+    p, rows, assembly, current = run.packed, run.rows, run.assembly, memory_of(run)
+    require_arrays(memory, {name: (array.dtype.kind, array.ndim) for name, array in current.items()})
+    if len(memory["w"]) != p.lasting or not np.array_equal(memory["system"], current["system"]):
         raise InputError(
             "the saved run is of a system with the same names but other numbers (masses, stiffnesses, places of ports, "
             "gravity …); give the system that moved"
         )
-    made, past = len(memory["row.t"]), len(memory["happened"])
-    lengths = {**{f"row.{name}": made for name in ROWS}, "records": past, "events": past}
-    lengths |= {"turned": 1 + made * (run.turns is not None), **{name: len(mine[name]) for name in SAME_LENGTH}}
-    for name, array in mine.items():  # the kernel does not check
+    row_count, past = len(memory["row.t"]), len(memory["happened"])
+    lengths = {**{f"row.{name}": row_count for name in ROWS}, "records": past, "events": past}
+    lengths |= {"turned": 1 + row_count * (run.turns is not None), **{name: len(current[name]) for name in SAME_LENGTH}}
+    for name, array in current.items():  # the kernel does not check lengths
         saved = memory[name]
         if saved.shape[1:] != array.shape[1:] or len(saved) != lengths.get(name, len(saved)):
             raise damaged_memory(name)
-    if not -1 <= memory["rows"][1] < made:
+    if not -1 <= memory["rows"][1] < row_count:
         raise damaged_memory("rows")
-    now, h, run.sampled = map(float, memory["now"])
+    reached, h, run.last_sample = map(float, memory["now"])
     rows.dropped, pending = map(int, memory["rows"])
-    arrays = {name: memory[name] for name in ("w", *SNAPSHOT)}
-    run.restore(replace(run.snapshot(), t=now, h=h, turned=memory["turned"][0], rows=made, pending=pending, **arrays))
+    arrays = {"w": memory["w"], **{name: memory[key] for key, name in SNAPSHOT.items()}}
+    run.restore(
+        replace(run.snapshot(), t=reached, h=h, angles=memory["turned"][0], rows=row_count, pending=pending, **arrays)
+    )
     p.model.rows[:, t.R_DROPPED] = memory["dropped"]
-    assembly.constant[:] = memory["constant"]
-    ends = np.cumsum([len(before) for before in assembly.before])
-    assembly.before[:] = np.split(memory["before"], ends[:-1])
+    assembly.prestress_energy[:] = memory["constant"]
+    ends = np.cumsum([len(before) for before in assembly.prestress])
+    assembly.prestress[:] = np.split(memory["before"], ends[:-1])
     run.halvings[:] = memory["halvings"].tolist()
     events = zip(memory["happened"].tolist(), memory["events"].tolist(), strict=True)
     run.past[:] = past_events(run.task.system, events, memory["records"])
     run.changes[:] = [(time, int(which), change) for time, which, change in memory["changes"].tolist()]
-    rows.t, rows.turned = memory["row.t"].tolist(), list(memory["turned"][1:])
-    rows.kept, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
+    rows.t, rows.angles = memory["row.t"].tolist(), list(memory["turned"][1:])
+    rows.numbers, rows.lam, rows.springs = memory["row.kept"], memory["row.lam"], memory["row.springs"]
 
 
 def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
     """Raises InputError if the times, inputs or events of a memory are missing, damaged, or not of this task."""
-    require_arrays(memory, FIRST)
+    require_arrays(memory, NEEDED_FIRST)
     valid: dict[str, Callable[[np.ndarray], object]] = {
         "now": lambda x: len(x) == 3 and task["t_0"] <= x[0] < np.inf,
         "pace": lambda x: x.shape == (6,) and np.isfinite(x).all() and (x[[0, 3]] > 0).all(),
@@ -102,7 +105,7 @@ def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], po
 
 
 def require_arrays(memory: Mapping[str, np.ndarray], forms: Mapping[str, tuple[str, int]]) -> None:
-    """Raises InputError if an array is missing or has other numbers (by kind) or axes."""
+    """Raises InputError if an array is missing or has another kind of numbers or another number of axes."""
     for name, form in forms.items():
         if name not in memory:
             raise InputError(
@@ -113,9 +116,9 @@ def require_arrays(memory: Mapping[str, np.ndarray], forms: Mapping[str, tuple[s
             raise damaged_memory(name)
 
 
-def damaged_memory(what: str) -> InputError:
+def damaged_memory(array: str) -> InputError:
     return InputError(
-        f"the memory of the stepper in this folder is damaged ({what!r} is not as it was written); "
+        f"the memory of the stepper in this folder is damaged ({array!r} is not as it was written); "
         "without its last memory.….npz the run goes on from the piece before, or from its start"
     )
 

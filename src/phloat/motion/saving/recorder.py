@@ -1,4 +1,4 @@
-"""Recording of a run while it goes on: pieces of output rows, each with the memory of the stepper."""
+"""Recording of a run while it proceeds: pieces of output rows, each with the memory of the stepper."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ BYTES = 2**25  # of a piece, at most
 
 @dataclass(eq=False)
 class Recorder:
-    """Writes a run piece by piece, so that written rows need not stay in memory."""
+    """Writes a run piece by piece, so that written rows need not remain in memory."""
 
-    where: RunFolder
+    folder: RunFolder
     system: System
-    constant: Description
+    constants: Description
     pieces: int = 0
     rows: Span = (0, 0.0, 0.0)
     written: float = field(default_factory=time.monotonic)
 
     def due(self, size: int) -> bool:
-        """Whether it is time to write so many bytes of rows."""
+        """Whether it is time to write rows of this size (bytes)."""
         return size >= BYTES or time.monotonic() - self.written >= SECONDS
 
     def piece(self, rows: Result, memory: Mapping[str, np.ndarray] | None, *, finished: bool = False) -> None:
@@ -44,62 +44,63 @@ class Recorder:
         arrays |= {} if rows.turned is None else {"turned": rows.turned}
         arrays |= {} if rows.accounts is None else {name: getattr(rows.accounts, name) for name in ACCOUNTS}
         with self._explain():
-            self.where.piece(self.pieces, arrays, memory)
+            self.folder.piece(self.pieces, arrays, memory)
             if rows.events:
-                self.where.write("events", event_states(rows.system, rows.events))
+                self.folder.write("events", event_states(rows.system, rows.events))
         self.pieces += 1
         if len(rows):
             count, first, _ = self.rows
             self.rows = count + len(rows), first if count else float(rows.t[0]), float(rows.t[-1])
-        self.constant["entries"] = None if rows.accounts is None else list(rows.accounts.names)
+        self.constants["entries"] = None if rows.accounts is None else list(rows.accounts.names)
         self.describe(finished, rows.info)
         self.written = time.monotonic()
 
     def describe(self, finished: bool, info: Mapping[str, object]) -> None:
+        """Writes run.json."""
         (count, *times), pieces = self.rows, self.pieces
-        now = {"finished": finished, "pieces": pieces, "rows": count, "times": times, "info": dict(info)}
+        progress = {"finished": finished, "pieces": pieces, "rows": count, "times": times, "info": dict(info)}
         with self._explain():
-            self.where.describe(self.constant | now)
+            self.folder.describe(self.constants | progress)
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
-        """Adds to a SaveError how much of the run has been written."""
+        """A context that adds to a SaveError how much of the run has been written."""
         try:
             yield
         except SaveError as error:
-            there = f"the {self.rows[0]} times up to t = {self.rows[2]:g} s that were written are kept"
-            kept = f"{there}; go on with resume(folder, system, …) when it can" if self.rows[0] else "nothing is kept"
-            raise SaveError(f"{error}; {kept}") from error
+            extent = f"the {self.rows[0]} times up to t = {self.rows[2]:g} s that were written are kept"
+            saved = f"{extent}; go on with resume(folder, system, …) when it can" if self.rows[0] else "nothing is kept"
+            raise SaveError(f"{error}; {saved}") from error
 
     def finish(self, rest: Result, *, finished: bool = True) -> Result:
-        """Writes the last rows and returns the whole run."""
+        """Writes the last rows and returns the complete run."""
         self.piece(rest, None, finished=finished)
-        return load_rows(self.where, self.where.description(), self.system)
+        return load_rows(self.folder, self.folder.description(), self.system)
 
 
 def start_recording(
     folder: str | Path, system: System, e: np.ndarray, task: Description, output: int | np.ndarray
 ) -> Recorder:
-    """Starts recording in a new folder, with a description of the task."""
-    where = RunFolder(Path(folder)).require_empty()
-    where.write("start", e)
+    """A recorder in a new folder, with the start and the task written."""
+    run_folder = RunFolder(Path(folder)).require_empty()
+    run_folder.write("start", e)
     if not isinstance(output, int):
-        where.write("output", output)
-    out = Recorder(where, system, constant_entries(where, system, task))
+        run_folder.write("output", output)
+    out = Recorder(run_folder, system, constant_entries(run_folder, system, task))
     out.describe(False, {})
     return out
 
 
-def constant_entries(where: RunFolder, system: System, task: Description | None = None) -> Description:
-    """The entries of run.json that stay the same during a run, with the model written; without a task it cannot be resumed."""
+def constant_entries(folder: RunFolder, system: System, task: Description | None = None) -> Description:
+    """The constant entries of run.json; writes the model. Without a task the run cannot be resumed."""
     written = datetime.now(UTC).isoformat(timespec="seconds")
     about = {"format": "phloat run", "version": VERSION, "phloat": __version__, "written": written}
     named = {"bodies": list(system.bodies), **layouts(system), "units": units(system)}
-    return about | named | {"task": task, "model": where.write_model(system), "entries": None}
+    return about | named | {"task": task, "model": folder.write_model(system), "entries": None}
 
 
 def save_result(result: Result, folder: str | Path, *, overwrite: bool = False) -> None:
-    """Write a result to a folder, where `load_result(folder)` finds it.
+    """Save a result in a folder, from which `load_result(folder)` reads it.
 
     `simulate(…, save=folder)` writes while it runs, and can be resumed.
 
@@ -108,9 +109,9 @@ def save_result(result: Result, folder: str | Path, *, overwrite: bool = False) 
     result : Result
         What `simulate` returned.
     folder : str or Path
-        It is made if it is not there.
+        Created if needed.
     overwrite : bool
-        Whether a run that the folder already holds is replaced; it is refused otherwise.
+        Whether to replace a run in the folder; otherwise that is an error.
 
     Returns
     -------
@@ -119,7 +120,7 @@ def save_result(result: Result, folder: str | Path, *, overwrite: bool = False) 
     Raises
     ------
     InputError
-        The folder holds a run already; `SaveError` if it cannot be written.
+        The folder has a run already; `SaveError` if it cannot be written.
 
     Examples
     --------
@@ -132,9 +133,9 @@ def save_result(result: Result, folder: str | Path, *, overwrite: bool = False) 
     """
     if not isinstance(result, Result):
         raise InputError(f"{type(result).__name__} is no Result; simulate(…) makes one")
-    where = RunFolder(Path(folder))
-    with locked(where.path):
-        if overwrite and where.taken:
-            where.clear()
-        recorder = Recorder(where.require_empty(), result.system, constant_entries(where, result.system))
+    run_folder = RunFolder(Path(folder))
+    with locked(run_folder.path):
+        if overwrite and run_folder.exists:
+            run_folder.clear()
+        recorder = Recorder(run_folder.require_empty(), result.system, constant_entries(run_folder, result.system))
         recorder.piece(result, None, finished=bool(result.info.get("finished", True)))

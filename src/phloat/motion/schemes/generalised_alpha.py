@@ -7,8 +7,8 @@
 with α_m = (2ρ − 1)/(ρ + 1), α_f = ρ/(ρ + 1), γ = ½ + α_f − α_m, β = ¼ (γ + ½)², where ρ is the spectral radius at infinite
 frequency. M. Arnold and O. Brüls, Convergence of the generalized-α scheme for constrained mechanical systems, Multibody System
 Dynamics 18 (2007); O. Brüls and A. Cardona, On the use of Lie group time integrators in multibody dynamics, J. Comput.
-Nonlinear Dynam. 5 (2010). Velocities miss the joints by O(h²) inside the scheme; outputs are brought back to them. Multipliers
-ring after the start and after events, and settle by the factor ρ a step.
+Nonlinear Dynam. 5 (2010). Velocities miss the joints by O(h²) inside the scheme; outputs are projected onto them. Multipliers
+oscillate after the start and after events, and decay by the factor ρ in each step.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from phloat.motion.run.task import Task
 ITERATIONS = 15
 SMALL = 1e-10  # the last correction relative to the motion of a step …
 ROUND_OFF = 1e-14  # … or relative to positions
-SLOW = 0.1  # contraction that asks for new factors
+SLOW = 0.1  # contraction above which new factors are computed
 DEEPEST = 10  # halvings of a step
 
 
 @dataclass(frozen=True)
 class GeneralisedAlpha:
-    """Second order at a fixed step dt; ρ = 1 damps nothing, ρ = 0 wipes high frequencies out in a step."""
+    """Second order, fixed step dt; ρ = 1 is undamped, ρ = 0 removes high frequencies in one step."""
 
     rho: float = 0.8
 
@@ -69,34 +69,34 @@ class AlphaSteps(ContinuousStepper):
         self.h = dt
         self.prepare()
 
-    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
-        self.time, self.y, self.yd, self.done = time, y, yd, done
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, works: np.ndarray) -> None:
+        self.time, self.y, self.yd, self.works = time, y, yd, works
         self.a = yd[self.flow.v].copy()
         self.power = self.flow.powers(self.flow.inputs(time), y)
 
     def step(self, limit: float) -> DenseStep:
-        """To the next node, at a multiple of dt, or to the limit if it comes before; in parts where Newton's method fails."""
+        """To the next multiple of dt, or to the limit if that comes first; in parts if Newton's method fails."""
         start = self.flow.task.t_0
         end = start + (np.floor((self.time - start) / self.dt + 1e-9) + 1.0) * self.dt
         end = limit if end > limit - 1e-9 * self.dt else float(end)
-        t_0, y_0, yd_0, done_0 = self.time, self.y, self.yd, self.done
-        if abs(end - t_0 - self.h) > 1e-6 * self.h:  # a belongs to a time that the step before has set
+        t_0, y_0, yd_0, works_0 = self.time, self.y, self.yd, self.works
+        if abs(end - t_0 - self.h) > 1e-6 * self.h:  # the time to which a belongs depends on the previous step size
             self.a = self.yd[self.flow.v].copy()
         self.h = end - t_0
         self.step_in_parts(end, 0)
         self.counts["steps"] += 1
-        h, y_1, yd_1, done_1 = end - t_0, self.y, self.yd, self.done
+        h, y_1, yd_1, works_1 = end - t_0, self.y, self.yd, self.works
 
         def within(time: float) -> tuple[np.ndarray, np.ndarray]:
             x = (time - t_0) / h
             y = hermite(y_0, y_1, h * yd_0, h * yd_1, x)
             y[self.flow.d.stop :] = ((1.0 - x) * y_0 + x * y_1)[self.flow.d.stop :]
-            return y, (1.0 - x) * done_0 + x * done_1
+            return y, (1.0 - x) * works_0 + x * works_1
 
-        return DenseStep(t_0, end, (y_1, done_1), within)
+        return DenseStep(t_0, end, (y_1, works_1), within)
 
     def step_in_parts(self, end: float, depth: int) -> None:
-        """To the end: with the factors there are, with new ones, or in two halves."""
+        """Steps to the end: with the present factors, with new ones, or in two halves."""
         start, fresh = self.time, self.factors is None
         try:
             self.solve(end)
@@ -111,21 +111,21 @@ class AlphaSteps(ContinuousStepper):
             self.step_in_parts(end, depth + 1)
 
     def solve(self, end: float) -> None:
-        """Newton's method on the motion x of the step and λ."""
+        """Newton's method for the motion x of the step and λ."""
         flow, h = self.flow, end - self.time
         s, v_0, a_0 = flow.inputs(end), self.y[flow.v], self.a
         rate = self.gamma / (self.beta * h)
         inertial = (1.0 - self.alpha_m) / ((1.0 - self.alpha_f) * self.beta * h**2)
-        base = self.driven(end)
+        base = self.with_drives(end)
         y, yd, F, lam = base.copy(), np.zeros(flow.size), np.empty(flow.size), self.y[flow.lam].copy()
         x = h * v_0 + 0.5 * h**2 * a_0
         weight = np.sqrt(flow.masses)
         reach = ROUND_OFF * float(np.linalg.norm(weight)) * max(1.0, float(np.abs(base[flow.q]).max()))
         before = change = np.inf
-        model, places = flow.model, flow.places
+        model, offsets = flow.model, flow.offsets
         for k in range(ITERATIONS):
             a = (x / h - v_0 - (0.5 - self.beta) * h * a_0) / (self.beta * h)
-            compiled.displace(model, places, base, x, y)
+            compiled.displace(model, offsets, base, x, y)
             y[flow.v] = v_0 + h * ((1.0 - self.gamma) * a_0 + self.gamma * a)
             yd[flow.v] = ((1.0 - self.alpha_m) * a + self.alpha_m * a_0 - self.alpha_f * self.yd[flow.v]) / (
                 1.0 - self.alpha_f
@@ -134,8 +134,8 @@ class AlphaSteps(ContinuousStepper):
             if change <= SMALL * float(np.linalg.norm(weight * x)) + reach:
                 break
             flow.residual(s, y, yd, F)
-            other = self.factors is None or abs(self.factors[0] - h) > 1e-6 * h
-            if self.factors is None or other or (k > 1 and change > SLOW * before):
+            new_size = self.factors is None or abs(self.factors[0] - h) > 1e-6 * h
+            if self.factors is None or new_size or (k > 1 and change > SLOW * before):
                 self.factors = h, self.tangent_solver(s, y, yd, x, rate, inertial)
             step = self.factors[1](np.concatenate([-F[flow.v] / inertial, -F[flow.mu]]))
             x = x + step[: len(x)]
@@ -149,49 +149,52 @@ class AlphaSteps(ContinuousStepper):
         self.finish(end, s, y, yd, a)
 
     def failure(self) -> ConvergenceError:
-        return self.stuck(f"Newton's method fails, though the step was halved {DEEPEST} times", "or try a smaller dt")
+        return self.step_failure(
+            f"Newton's method fails, though the step was halved {DEEPEST} times", "or try a smaller dt"
+        )
 
-    def driven(self, end: float) -> np.ndarray:
-        """y₀ with the drives where they are at the end of the step: their increments are exact."""
+    def with_drives(self, end: float) -> np.ndarray:
+        """y₀ with the drives at their positions at the end of the step."""
         y, flow = self.y.copy(), self.flow
-        for motion, row in zip(flow.assembly.moving, flow.places.drives, strict=True):
+        for motion, row in zip(flow.assembly.drives, flow.offsets.drives, strict=True):
             if row[V_Y] >= 0:
                 numbers = slice(int(row[V_Y]), int(row[V_Y] + row[V_SIZE]))
-                y[numbers] = motion.moved(y[numbers], self.run.signals, np.array([self.time, end]))[0]
+                y[numbers] = motion.positions(y[numbers], self.run.signals, np.array([self.time, end]))[0]
         return y
 
     def tangent_solver(
         self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, x: np.ndarray, rate: float, inertial: float
     ) -> Solve:
-        """[M + (C rate + K)/inertial, −Gᵀ; G, 0]; ∂q/∂x is that of the kinematic rows times the tangent of exp."""
+        """The solver of [M + (C rate + K)/inertial, −Gᵀ; G, 0]; ∂q/∂x is ∂q/∂v times the tangent of exp."""
         flow = self.flow
         by_y, by_yd = (flow.matrix(data) for data in flow.derivatives(s, y, yd))
         self.counts["factorisations"] += 1
-        along = self.turned(-by_y[flow.q, flow.v], x)
-        tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ along) / inertial
-        solve = linear_solver(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ along))
+        q_by_x = self.by_exponential(-by_y[flow.q, flow.v], x)
+        tangent = by_yd[flow.v, flow.v] + (rate * by_y[flow.v, flow.v] + by_y[flow.v, flow.q] @ q_by_x) / inertial
+        solve = linear_solver(bordered(tangent, by_y[flow.v, flow.lam], by_y[flow.mu, flow.q] @ q_by_x))
         if solve is None:
             raise self.failure()
         return solve
 
-    def turned(self, along: np.ndarray | Matrix, x: np.ndarray) -> np.ndarray | Matrix:
-        """∂q/∂x from ∂q/∂v: times T(x) with exp(x + δ) = exp(x) exp(T δ), which is the identity but for rotations in space."""
-        out = along if isinstance(along, np.ndarray) else along.tolil()
+    def by_exponential(self, q_by_v: np.ndarray | Matrix, x: np.ndarray) -> np.ndarray | Matrix:
+        """∂q/∂x from ∂q/∂v: multiplied by T(x) of exp(x + δ) = exp(x) exp(T δ), not the identity for rotations in space."""
+        out = q_by_v if isinstance(q_by_v, np.ndarray) else q_by_v.tolil()
         for body, q, v in zip(self.flow.model.bodies, *(self.flow.pattern.q, self.flow.pattern.v), strict=True):
             if body[t.N_ROT] == 3:
-                own = v[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
-                angle, S = float(np.linalg.norm(x[own])), skew(x[own])
+                columns = v[0] - self.flow.v.start + int(body[t.N_LIN]) + np.arange(3)
+                angle, S = float(np.linalg.norm(x[columns])), skew(x[columns])
                 cubic = (angle - np.sin(angle)) / angle**3 if angle > 1e-3 else 1.0 / 6.0
                 T = np.eye(3) - 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * S + cubic * S @ S
-                out[np.ix_(q, own)] = out[np.ix_(q, own)] @ T
+                out[np.ix_(q, columns)] = out[np.ix_(q, columns)] @ T
         return out if isinstance(out, np.ndarray) else out.tocsc()
 
     def finish(self, end: float, s: np.ndarray, y: np.ndarray, yd: np.ndarray, a: np.ndarray) -> None:
+        """Accepts the step: rates, works and gaps at its end."""
         flow, h = self.flow, end - self.time
-        compiled.normalise(flow.model, flow.places, y)
+        compiled.normalise(flow.model, flow.offsets, y)
         rest = flow.residual(s, y, np.zeros(flow.size), np.empty(flow.size))
         yd[flow.q], yd[flow.d] = -rest[flow.q], -rest[flow.d]
-        compiled.settle_gaps(flow.model, flow.w, flow.places, end)
+        compiled.settle_gaps(flow.model, flow.w, flow.offsets, end)
         power = flow.powers(s, y)
-        self.done = self.done + 0.5 * h * (self.power + power)
+        self.works = self.works + 0.5 * h * (self.power + power)
         self.time, self.y, self.yd, self.a, self.power = end, y.copy(), yd.copy(), a, power

@@ -1,7 +1,7 @@
 """SUNDIALS' IDA: backward differentiation of variable step and order, for the equations of motion as F(t, y, ẏ) = 0.
 
-Joints are held as rates and, by the multipliers μ of Gear, Gupta and Leimkuhler, as gaps (index 2). Works are sums by Simpson's
-rule over the steps. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM TOMS 31
+Joints are enforced as rates and, by the multipliers μ of Gear, Gupta and Leimkuhler, as gaps (index 2). Works are integrated by
+Simpson's rule. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM TOMS 31
 (2005). Needs `pip install phloat[ida]`.
 """
 
@@ -24,16 +24,16 @@ from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.interpolation import hermite
 from phloat.motion.run.task import Task
 
-FREE = 1e12  # absolute tolerance of what follows from the rest: the multipliers
+FREE = 1e12  # absolute tolerance of multipliers, which have no error control
 RATES = 100.0  # absolute tolerance of rates relative to that of positions, 1/s
 
 
 @dataclass(frozen=True)
 class IDA:
-    """Orders 1 to 5, step by tolerance; dt, if given, is the first step.
+    """Orders 1 to 5, adaptive step; dt, if given, is the first step.
 
-    Each position is kept to rtol of itself or to atol (metres, radians), each rate to rtol or to 100 atol a second. Modes that ring
-    without damping keep the step small, whatever the tolerance: orders above 2 are not stable for them.
+    Errors of positions are below rtol of their value or atol (metres, radians), those of rates below rtol or 100 atol per second.
+    Undamped oscillations keep the step small for any tolerance: orders above 2 are not stable for them.
     """
 
     rtol: float = 1e-6
@@ -49,7 +49,7 @@ class IDA:
 
 
 def sundials() -> ModuleType:
-    """scikit-sundae; raises InputError if it is not installed."""
+    """The module of scikit-sundae; raises InputError if it is not installed."""
     try:
         from sksundae import ida
     except ImportError:
@@ -58,7 +58,7 @@ def sundials() -> ModuleType:
 
 
 class IDASteps(ContinuousStepper):
-    """Steps of IDA, one at a time."""
+    """Steps of IDA."""
 
     name, adaptive, consistent_rates = "IDA", True, True
     counted = ("steps",)
@@ -66,19 +66,19 @@ class IDASteps(ContinuousStepper):
     def __init__(self, task: Task, scheme: IDA, package: ModuleType) -> None:
         super().__init__(task)
         self.scheme, self.package, flow = scheme, package, self.flow
-        self.known: tuple[float, np.ndarray] | None = None
+        self.cached_inputs: tuple[float, np.ndarray] | None = None
         self.y, self.yd, self.F = (np.zeros(flow.size) for _ in range(3))
         self.small = flow.size <= DENSE
         self.prepare()
 
-    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, works: np.ndarray) -> None:
         flow = self.flow
-        self.known = None
+        self.cached_inputs = None
         atol = np.full(flow.size, self.scheme.atol)
         atol[flow.v] *= RATES
         atol[flow.lam.start :] = FREE
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # it warns that our derivatives are used
+            warnings.simplefilter("ignore", UserWarning)  # IDA warns that it uses our derivatives
             self.solver = self.package.IDA(
                 self.residual,
                 jacfn=self.jacobian,
@@ -88,52 +88,54 @@ class IDASteps(ContinuousStepper):
                 algebraic_idx=np.arange(flow.lam.start, flow.mu.stop),
                 **({"linsolver": "dense"} if self.small else {"linsolver": "sparse", "sparsity": self.entries()}),
             )
-        self.time, self.done, self.node = time, done, (y, yd, flow.powers(self.inputs(time), y))
+        self.time, self.works, self.node = time, works, (y, yd, flow.powers(self.inputs(time), y))
         self.solver.init_step(time, y, yd)
 
     def entries(self) -> sp.csc_array:
-        """Where the derivative has entries, with indices as SuperLU wants them."""
+        """The sparsity pattern of the derivative, with the index type of SuperLU."""
         t = self.flow.pattern.template
         parts = np.ones(t.nnz), t.indices.astype(np.int32), t.indptr.astype(np.int32)
         return sp.csc_array(parts, shape=t.shape)
 
     def step(self, limit: float) -> DenseStep:
-        """One step of IDA's own, not beyond the limit."""
+        """One internal step of IDA, not beyond the limit."""
         t_0 = self.time
-        answer = self.asked(limit, "onestep", limit)
-        if answer.t <= t_0:  # after a look back IDA first returns to where it was
-            answer = self.asked(limit, "onestep", limit)
+        solution = self.solve_to(limit, "onestep", limit)
+        if solution.t <= t_0:  # after dense output IDA first returns to its last time
+            solution = self.solve_to(limit, "onestep", limit)
         self.counts["steps"] += 1
-        end = float(answer.t)
+        end = float(solution.t)
         end = limit if abs(limit - end) < 1e-12 * abs(limit) else end
-        (y_0, yd_0, power_0), done_0 = self.node, self.done
-        y_1, yd_1 = np.array(answer.y).ravel(), np.array(answer.yp).ravel()
+        (y_0, yd_0, power_0), works_0 = self.node, self.works
+        y_1, yd_1 = np.array(solution.y).ravel(), np.array(solution.yp).ravel()
         h, middle = end - t_0, 0.5 * (t_0 + end)
-        between = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
+        power_middle = self.flow.powers(self.flow.inputs(middle), hermite(y_0, y_1, h * yd_0, h * yd_1, 0.5))
         power_1 = self.flow.powers(self.inputs(end), y_1)
-        compiled.settle_gaps(self.flow.model, self.flow.w, self.flow.places, end)
-        done_1 = done_0 + h / 6 * (power_0 + 4 * between + power_1)
-        self.time, self.node, self.done = end, (y_1, yd_1, power_1), done_1
+        compiled.settle_gaps(self.flow.model, self.flow.w, self.flow.offsets, end)
+        works_1 = works_0 + h / 6 * (power_0 + 4 * power_middle + power_1)
+        self.time, self.node, self.works = end, (y_1, yd_1, power_1), works_1
 
         def within(time: float) -> tuple[np.ndarray, np.ndarray]:
-            y = np.array(self.asked(time, "normal", None).y).ravel()
-            return y, hermite(done_0, done_1, h * power_0, h * power_1, (time - t_0) / h)
+            y = np.array(self.solve_to(time, "normal", None).y).ravel()
+            return y, hermite(works_0, works_1, h * power_0, h * power_1, (time - t_0) / h)
 
-        return DenseStep(t_0, end, (y_1, done_1), within)
+        return DenseStep(t_0, end, (y_1, works_1), within)
 
-    def asked(self, time: float, method: str, stop: float | None) -> Any:
-        answer = self.solver.step(time, method=method, tstop=stop)
-        if not answer.success:
-            raise self.stuck(str(answer.message))
-        return answer
+    def solve_to(self, time: float, method: str, stop: float | None) -> Any:
+        """The solution of IDA at a time; raises ConvergenceError if it fails."""
+        solution = self.solver.step(time, method=method, tstop=stop)
+        if not solution.success:
+            raise self.step_failure(str(solution.message))
+        return solution
 
     def inputs(self, time: float) -> np.ndarray:
-        if self.known is None or self.known[0] != time:
-            self.known = time, self.flow.inputs(time)
-        return self.known[1]
+        """The inputs s at a time; those of the last time are cached."""
+        if self.cached_inputs is None or self.cached_inputs[0] != time:
+            self.cached_inputs = time, self.flow.inputs(time)
+        return self.cached_inputs[1]
 
     def residual(self, time: float, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> None:
-        self.y[:], self.yd[:] = y, yd  # theirs are read-only, for which the kernel is not compiled
+        self.y[:], self.yd[:] = y, yd  # IDA's arrays are read-only, for which the kernel is not compiled
         out[:] = self.flow.residual(self.inputs(time), self.y, self.yd, self.F)
 
     def jacobian(self, time: float, y: np.ndarray, yd: np.ndarray, res: np.ndarray, c: float, out: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""The default scheme: energy, momenta, joints and rotations to round-off, at any step."""
+"""The default scheme: conserves energy and momenta, and satisfies joints and rotations, to round-off, at any step size."""
 
 from __future__ import annotations
 
@@ -24,21 +24,20 @@ FIRST = 1e-3  # of the run: the first step that an adaptive run tries
 class Midpoint:
     """Implicit midpoint rule: second order, any step; fixed unless a tolerance is given.
 
-    Newton's method goes on to round-off, which keeps energy and joints.
+    Newton's method iterates to round-off, which conserves energy and satisfies joints.
 
     Parameters
     ----------
     rtol : float, optional
-        Makes the step adaptive: at t_end each body is off by about rtol times its own scale, an error that may grow evenly over the
-        run. Off is meant in the root mean square over its mass; its scale is its size (the root mean square distance of its mass
-        from its centre) or how far it has come from where it started, whichever is larger. Every step is compared with one of twice
-        the size; the dt of `simulate` is only the first step that is tried. Motion that magnifies small differences (unstable,
-        chaotic) magnifies this error too.
+        Makes the step adaptive: at t_end the error of each body is about rtol times its scale, and it may grow in proportion to
+        time. The error is the root mean square over the mass of the body; its scale is its size (the root mean square distance of
+        its mass from its centre) or its distance from its start, whichever is larger. Every step is compared with one of twice the
+        size; the dt of `simulate` is only the first step. Unstable or chaotic motion amplifies this error too.
     atol : float
         Added to that error, m.
     newton : float, optional
-        Lets Newton's method stop where residuals are that fraction of their terms: faster, but energy then drifts, by up to about
-        that fraction in every step.
+        Newton's method stops when residuals are this fraction of their terms: faster, but energy then drifts by up to about this
+        fraction in each step.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class Midpoint:
 
 
 def _require_tolerance(newton: float | None) -> None:
-    """Raises InputError if Newton's method would stop too early."""
+    """Raises InputError if the tolerance of Newton's method is too large."""
     if newton is not None and positive("newton", newton) > 1e-3:
         raise InputError(f"newton={newton:g} is too large to solve a step; give 1e-8, or None for round-off")
 
@@ -83,7 +82,7 @@ def _require_tolerance(newton: float | None) -> None:
 #
 #     h → (γ, γ, 1 − 4γ, γ, γ) h,   γ = 1/(4 − 4^⅓)                                                   (Suzuki)
 #
-# Every invariant of the default step survives. Velocities at the nodes stay O(h²) off the joints; positions are of order four.
+# All invariants of the default step are preserved. Velocities at the nodes miss the joints by O(h²); positions are of order four.
 
 
 GAMMA = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
@@ -92,7 +91,7 @@ PARTS = Substeps((GAMMA, GAMMA, 1.0 - 4.0 * GAMMA, GAMMA, GAMMA))
 
 @dataclass(frozen=True)
 class Composition4:
-    """Fourth order in positions for systems without damping, five default steps a step; `newton` as in Midpoint."""
+    """Fourth order in positions for undamped systems; each step consists of five midpoint steps; `newton` as in Midpoint."""
 
     newton: float | None = None
 
@@ -102,15 +101,15 @@ class Composition4:
     def run(self, task: Task) -> Result:
         if task.dt is None:
             raise InputError("the step is missing: give dt=…")
-        if damped := _damped(task.system):
+        if damped := _first_damped(task.system):
             raise InputError(
                 f"{damped!r} is damped, and Composition4 takes steps back in time, where damping feeds; use Midpoint"
             )
         return run_to_end(FixedSteps(KernelRun(task, tolerance=self.newton, parts=PARTS), task.dt))
 
 
-def _damped(system: System) -> str:
-    """The first body or element that takes energy."""
+def _first_damped(system: System) -> str:
+    """The first body or element with damping; empty if there is none."""
     bodies = (name for name, body in system.bodies.items() if body.elastic.damped)
     elements = (name for name, e in system.elements.items() if any(law.resists for law in e.laws))
     return next(iter([*bodies, *elements]), "")
@@ -119,12 +118,12 @@ def _damped(system: System) -> str:
 # --- fixed steps, from node to node ----------------------------------------------------------------------------------
 
 
-CHUNK = 256  # steps between looks at the clock
-NEAR = 1e-6  # of a step: a controller that is due so near a node is called there
+CHUNK = 256  # steps between calls of the driver
+SAMPLE_TOLERANCE = 1e-6  # of a step: a controller that is due so close to a node is called there
 
 
 class FixedSteps(KernelStepper):
-    """Steps of dt; the last is shorter where dt does not divide the time, and one is cut where a sample lies within it."""
+    """Steps of dt; the last is shorter if dt does not divide the time, and a step is divided at a sample within it."""
 
     adaptive = False
 
@@ -139,7 +138,7 @@ class FixedSteps(KernelStepper):
         self.at_node = run.t - self.nodes.time(self.node) <= 1e-9 * dt
 
     def _resumed_nodes(self, memory: Mapping[str, np.ndarray]) -> tuple[TimeGrid, int]:
-        """The grid of the run and its last node so far; a run that ended between two nodes goes on with a grid from there."""
+        """The grid of the run and its last node; a run that ended between two nodes continues with a grid from there."""
         task, near = self.run.task, 1e-9 * self.dt
         start, number = memory.get("grid", np.array([task.t_0, -1.0])).tolist()
         nodes = TimeGrid(start, task.t_end, self.dt)
@@ -153,23 +152,23 @@ class FixedSteps(KernelStepper):
     def advance(self, limit: float) -> bool:
         if self.node >= self.nodes.last:
             return False
-        if not self.single:  # many steps at once; the last one alone: it may be shorter
+        if not self.single:  # many steps at once; the last one separately, as it may be shorter
             stop = min(self.node + CHUNK, max(self.nodes.last - 1, self.node + 1))
-            self.run.go(self.nodes.within(self.node, stop), self.marks.within(self.node, stop) - self.node)
+            self.run.step_through(self.nodes.within(self.node, stop), self.marks.within(self.node, stop) - self.node)
             self.node = stop
             return True
-        run, near = self.run, NEAR * self.dt
+        run, near = self.run, SAMPLE_TOLERANCE * self.dt
         self.to = self.nodes.time(self.node + 1)
         self.begin_step()
-        run.go(np.array([run.t, limit if run.t + near < limit < self.to - near else self.to]))
+        run.step_through(np.array([run.t, limit if run.t + near < limit < self.to - near else self.to]))
         self.end_step()
         return True
 
     def accept(self) -> None:
         if not self.single:
             return
-        left = self.to - self.run.t
-        self.at_node = left <= (1e-9 * abs(self.to - self.run.task.t_0) if self.watched else 0.0)
+        remaining = self.to - self.run.t
+        self.at_node = remaining <= (1e-9 * abs(self.to - self.run.task.t_0) if self.watched else 0.0)
         if self.at_node:
             self.node += 1
             if self.node in self.marks:
@@ -181,7 +180,7 @@ class FixedSteps(KernelStepper):
 
 @dataclass(frozen=True)
 class TimeGrid:
-    """Times start + k dt up to the end; the last one is the end itself, its step shorter where dt does not divide the time."""
+    """Times start + k dt up to the end; the last step is shorter if dt does not divide the time."""
 
     start: float
     end: float
@@ -192,12 +191,12 @@ class TimeGrid:
 
     @cached_property
     def last(self) -> int:
-        """The number of the last node, and of steps."""
+        """The number of the last node, which is the number of steps."""
         count = int(np.floor((self.end - self.start) / self.dt * (1 + 1e-12) + 1e-9))
         return count + 1 if self.end - (self.start + self.dt * count) > 1e-9 * self.dt else count
 
-    def at(self, k: np.ndarray) -> np.ndarray:
-        """The times of these nodes."""
+    def times(self, k: np.ndarray) -> np.ndarray:
+        """The times of several nodes."""
         return np.where(k == self.last, self.end, self.start + self.dt * k)
 
     def time(self, k: int) -> float:
@@ -206,19 +205,19 @@ class TimeGrid:
 
     def within(self, first: int, last: int) -> np.ndarray:
         """The times of all nodes from the first to the last."""
-        return self.at(np.arange(first, last + 1))
+        return self.times(np.arange(first, last + 1))
 
     def not_before(self, t: np.ndarray) -> np.ndarray:
-        """The first nodes that are not before these times; one more than there are where all are."""
+        """The first nodes at or after these times; the number of nodes for times after the end."""
         k = np.clip(np.floor((np.asarray(t) - self.start) / self.dt).astype(np.int64) - 1, 0, self.last)
         for _ in range(3):
-            k = k + ((k <= self.last) & (self.at(k) < t))
+            k = k + ((k <= self.last) & (self.times(k) < t))
         return k
 
 
 @dataclass(frozen=True, eq=False)
 class OutputNodes:
-    """The nodes that are output: every so many and the last, or those around given times."""
+    """The nodes that are output: every n-th and the last, or those around the output times."""
 
     nodes: TimeGrid
     output: int | np.ndarray
@@ -229,7 +228,7 @@ class OutputNodes:
         nodes, output = self.nodes, np.asarray(self.output)
         near = 1e-9 * float(np.diff(nodes.within(0, 1))[0])
         after = np.minimum(nodes.not_before(output - near), nodes.last)
-        hit = np.abs(nodes.at(after) - output) < near
+        hit = np.abs(nodes.times(after) - output) < near
         return np.unique(np.clip(np.concatenate([after, after[~hit] - 1]), 0, nodes.last))
 
     def __contains__(self, k: int) -> bool:

@@ -1,10 +1,10 @@
-"""Radau IIA with three stages: order 5, variable step, damps what it cannot resolve.
+"""Radau IIA with three stages: order 5, adaptive step, damps fast modes.
 
     F(t₀ + c_i h, Y_i, Ẏ_i) = 0,   Y_i = y₀ + h Σ a_ij Ẏ_j,   y₁ = Y₃
 
-for positions, velocities and multipliers together, with joints both as rates (index 2) and, by the multipliers μ of Gear, Gupta
-and Leimkuhler, as gaps: both hold at the end of every step. Simplified Newton's method on transformed stages, error estimate and
-step control as in E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, IV.8, VII.7.
+for positions, velocities and multipliers together. Joints are enforced as rates (index 2) and, by the multipliers μ of Gear, Gupta
+and Leimkuhler, as gaps: both hold at the end of each step. Simplified Newton's method on transformed stages, error estimate
+and step control as in E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, IV.8, VII.7.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ A = np.array(
 A_INVERSE = np.linalg.inv(A)
 ERROR = np.array([-13.0 - 7.0 * R6, -13.0 + 7.0 * R6, -1.0]) / 3.0  # weights of the estimate, for the real eigenvalue
 ITERATIONS = 8
-REST = 1e-14  # of the whole time: the smallest step
+REST = 1e-14  # of the duration: the smallest step
 
 
 def _eigen() -> tuple[float, complex, np.ndarray, np.ndarray]:
-    """A⁻¹ = V diag(γ, μ, μ*) V⁻¹: the real eigenvalue, one of the pair, V and V⁻¹."""
+    """A⁻¹ = V diag(γ, μ, μ*) V⁻¹: the real eigenvalue, one of the complex pair, V and V⁻¹."""
     values, V = np.linalg.eig(A_INVERSE)
     order = [int(np.argmin(np.abs(values.imag))), int(np.argmax(values.imag)), int(np.argmin(values.imag))]
     V = V[:, order]
-    V = V / V[2]  # the last stage has weight one in each
+    V = V / V[2]  # scaled to weight one for the last stage
     return float(values[order[0]].real), complex(values[order[1]]), V, np.linalg.inv(V)
 
 
@@ -50,10 +50,10 @@ GAMMA, MU, V, V_INVERSE = _eigen()
 
 @dataclass(frozen=True)
 class RadauIIA:
-    """Order 5, step by tolerance; dt, if given, is the first step.
+    """Order 5, adaptive step; dt, if given, is the first step.
 
-    The error of a step stays below rtol times the largest position, turn or deformation of each body, or below atol (metres,
-    radians). Velocities count by what they do to positions in a step.
+    The error of a step is below rtol times the largest position, rotation or deformation of each body, or below atol (metres,
+    radians). Errors of velocities are multiplied by the step.
     """
 
     rtol: float = 1e-6
@@ -79,22 +79,23 @@ class RadauSteps(ContinuousStepper):
         self.newton = max(1e-14 / rtol, min(0.03, rtol**0.5))
         self.prepare()
 
-    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, done: np.ndarray) -> None:
-        self.time, self.y, self.done = time, y.copy(), done
-        self.h = self.first(y, yd) if self.counts["steps"] or self.flow.task.dt is None else self.flow.task.dt
+    def begin(self, time: float, y: np.ndarray, yd: np.ndarray, works: np.ndarray) -> None:
+        self.time, self.y, self.works = time, y.copy(), works
+        self.h = self.first_step(y, yd) if self.counts["steps"] or self.flow.task.dt is None else self.flow.task.dt
         self.derivatives: tuple[np.ndarray, np.ndarray] | None = None
         self.factors: tuple[float, Solve, Solve] | None = None
-        self.last: tuple[float, np.ndarray] | None = None  # step and stages of the step before, for a guess
-        self.before: tuple[float, float] | None = None  # step and error of the step before
+        self.last: tuple[float, np.ndarray] | None = None  # size and stages of the previous step, for the initial guess
+        self.before: tuple[float, float] | None = None  # size and error of the previous step
         self.yd = yd
 
-    def first(self, y: np.ndarray, yd: np.ndarray) -> float:
-        """A first step whose second order in h is a tenth of what counts, at most a thousandth of the time."""
-        whole = self.flow.task.t_end - self.flow.task.t_0
-        curved = self.norm((yd / self.scale(y, 1.0))[self.flow.v])
-        return min(1e-3 * whole, (0.2 / curved) ** 0.5 if curved > 0.0 else np.inf)
+    def first_step(self, y: np.ndarray, yd: np.ndarray) -> float:
+        """A first step whose second-order change is a tenth of the tolerance, at most a thousandth of the duration."""
+        duration = self.flow.task.t_end - self.flow.task.t_0
+        curvature = self.norm((yd / self.scale(y, 1.0))[self.flow.v])
+        return min(1e-3 * duration, (0.2 / curvature) ** 0.5 if curvature > 0.0 else np.inf)
 
     def scale(self, y: np.ndarray, h: float) -> np.ndarray:
+        """The error tolerance of each entry of y, for a step h."""
         out = np.ones(self.flow.size)
         for numbers, rates in self.flow.kinds:
             out[numbers] = self.atol + self.rtol * float(np.abs(y[numbers]).max())
@@ -102,7 +103,7 @@ class RadauSteps(ContinuousStepper):
         return out
 
     def norm(self, x: np.ndarray) -> float:
-        """Root mean square over positions, velocities and drives; multipliers follow from them."""
+        """Root mean square over positions, velocities and drives; without multipliers."""
         part = x[: self.flow.lam.start]
         return float(np.sqrt(np.mean(part**2)))
 
@@ -110,44 +111,44 @@ class RadauSteps(ContinuousStepper):
 
     def step(self, limit: float) -> DenseStep:
         """The next step that keeps the tolerance."""
-        flow, whole = self.flow, self.flow.task.t_end - self.flow.task.t_0
+        flow, duration = self.flow, self.flow.task.t_end - self.flow.task.t_0
         s_0 = flow.inputs(self.time)
-        turned_down = False
+        rejected = False
         while True:
-            left = limit - self.time
-            h = min(self.h, left)
-            end = limit if h >= left * (1.0 - 1e-12) else self.time + h
-            if left - h < 0.5 * h and end != limit:  # two even steps rather than a long and a tiny one
-                h, end = 0.5 * left, self.time + 0.5 * left
-            if h < REST * whole or self.time + h == self.time:
-                raise self.stuck(f"the step fell to {h:.2g} s")
+            remaining = limit - self.time
+            h = min(self.h, remaining)
+            end = limit if h >= remaining * (1.0 - 1e-12) else self.time + h
+            if remaining - h < 0.5 * h and end != limit:  # two equal steps rather than a long and a tiny one
+                h, end = 0.5 * remaining, self.time + 0.5 * remaining
+            if h < REST * duration or self.time + h == self.time:
+                raise self.step_failure(f"the step fell to {h:.2g} s")
             h = end - self.time
             fresh = self.derivatives is None
             if self.derivatives is None:
                 self.derivatives = flow.derivatives(s_0, self.y, self.yd)
                 self.factors = None
             stages = [flow.inputs(time) for time in (self.time + C[0] * h, self.time + C[1] * h, end)]
-            found = self.newton_solved(h, stages)
-            if found is None:
+            solution = self.solve_stages(h, stages)
+            if solution is None:
                 self.counts["rejected"] += 1
                 if fresh:
                     self.h = 0.5 * h
                 self.derivatives = None
                 continue
-            Z, count, rate = found
+            Z, count, rate = solution
             scale = self.scale(np.maximum(np.abs(self.y), np.abs(self.y + Z[2])), h)
-            error = self.error(h, s_0, Z, scale, again=turned_down or self.before is None)
+            error = self.error(h, s_0, Z, scale, filter_again=rejected or self.before is None)
             safety = 0.9 * (2 * ITERATIONS + 1) / (2 * ITERATIONS + count)
             factor = safety * self.growth(h, error)
             if error > 1.0:
                 self.counts["rejected"] += 1
-                turned_down = True
+                rejected = True
                 self.h = h * max(0.2, min(factor, 0.9))
                 continue
             return self.finish(end, Z, stages, factor, error, slow=count > 2 and rate > 1e-3)
 
     def solvers(self, h: float) -> tuple[float, Solve, Solve] | None:
-        """The factors for a step, those there are if they serve; none where the equations are singular."""
+        """The factors for a step h, the present ones if they fit; None if the equations are singular."""
         assert self.derivatives is not None
         if self.factors is not None and abs(self.factors[0] - h) <= 1e-9 * h:
             return self.factors
@@ -156,8 +157,8 @@ class RadauSteps(ContinuousStepper):
         real, pair = (linear_solver(self.flow.matrix(by_y + value / h * by_yd)) for value in (GAMMA, MU))
         return None if real is None or pair is None else (h, real, pair)
 
-    def newton_solved(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
-        """Z_i = Y_i − y₀, or nothing where the iteration does not settle."""
+    def solve_stages(self, h: float, stages: list[np.ndarray]) -> tuple[np.ndarray, int, float] | None:
+        """Z_i = Y_i − y₀, the number of iterations, and their contraction; None if the iteration does not converge."""
         self.factors = self.solvers(h)
         if self.factors is None:
             return None
@@ -179,9 +180,9 @@ class RadauSteps(ContinuousStepper):
             change = max(self.norm(part / scale) for part in step)
             if k:
                 rate = change / before
-                left = ITERATIONS - k - 1
+                iterations_left = ITERATIONS - k - 1
                 if rate >= 1.0 or (
-                    rate**left / (1.0 - rate) * change > self.newton and k + 1 < ITERATIONS and rate > 0.9
+                    rate**iterations_left / (1.0 - rate) * change > self.newton and k + 1 < ITERATIONS and rate > 0.9
                 ):
                     return None
             Z = Z + step
@@ -191,27 +192,27 @@ class RadauSteps(ContinuousStepper):
         return None
 
     def guess(self, h: float) -> np.ndarray:
-        """The polynomial of the step before, carried on."""
+        """The polynomial of the previous step, extrapolated."""
         if self.last is None:
             return np.outer(C * h, np.where(np.arange(self.flow.size) < self.flow.lam.start, self.yd, 0.0))
         h_0, Z = self.last
         return np.array([_interpolated(Z, 1.0 + c * h / h_0) for c in C]) - Z[2]
 
-    def error(self, h: float, s_0: np.ndarray, Z: np.ndarray, scale: np.ndarray, *, again: bool) -> float:
-        """(γ/h ∂F/∂ẏ + ∂F/∂y)⁻¹ applied to −F(t₀, y₀, −Σ e_i Z_i / h); filtered once more where it would turn a step down."""
+    def error(self, h: float, s_0: np.ndarray, Z: np.ndarray, scale: np.ndarray, *, filter_again: bool) -> float:
+        """(γ/h ∂F/∂ẏ + ∂F/∂y)⁻¹ applied to −F(t₀, y₀, −Σ e_i Z_i / h); filtered again if it would reject a step."""
         assert self.factors is not None
         flow, solve = self.flow, self.factors[1]
         slope, F = -(ERROR @ Z) / h, np.empty(flow.size)
         estimate = solve(-flow.residual(s_0, self.y, slope, F))
         size = self.norm(estimate / scale)
-        if again and size > 1.0:
+        if filter_again and size > 1.0:
             estimate[flow.lam.start :] = 0.0
             estimate = solve(-flow.residual(s_0, self.y + estimate, slope, F))
             size = self.norm(estimate / scale)
         return max(size, 1e-12)
 
     def growth(self, h: float, error: float) -> float:
-        """By the error of this step and of the one before (Gustafsson)."""
+        """The factor of the step size, by the errors of this step and the previous one (Gustafsson)."""
         plain = error**-0.25
         h_0, error_0 = self.before or (h, error)
         return min(plain, h / h_0 * (error_0 / error) ** 0.25 * plain)
@@ -219,15 +220,15 @@ class RadauSteps(ContinuousStepper):
     def finish(
         self, end: float, Z: np.ndarray, stages: list[np.ndarray], factor: float, error: float, *, slow: bool
     ) -> DenseStep:
-        """Accepts the step with these stages, and chooses the next by the factor."""
-        flow, t_0, y_0, done_0 = self.flow, self.time, self.y, self.done
+        """Accepts the step with these stages, and chooses the next step size."""
+        flow, t_0, y_0, works_0 = self.flow, self.time, self.y, self.works
         h = end - t_0
         powers = np.array([flow.powers(s, y_0 + z) for s, z in zip(stages, Z, strict=True)])
-        compiled.settle_gaps(flow.model, flow.w, flow.places, end)
-        self.done = done_0 + h * A[2] @ powers
+        compiled.settle_gaps(flow.model, flow.w, flow.offsets, end)
+        self.works = works_0 + h * A[2] @ powers
         self.yd = A_INVERSE[2] @ Z / h
         self.time, self.y, self.last, self.before = end, y_0 + Z[2], (h, Z), (h, max(error, 1e-2))
-        compiled.normalise(flow.model, flow.places, self.y)
+        compiled.normalise(flow.model, flow.offsets, self.y)
         self.counts["steps"] += 1
         factor = min(8.0, max(0.2, factor))
         if slow:
@@ -236,13 +237,13 @@ class RadauSteps(ContinuousStepper):
 
         def within(time: float) -> tuple[np.ndarray, np.ndarray]:
             x = (time - t_0) / h
-            return y_0 + _interpolated(Z, x), done_0 + h * _integral(powers, x)
+            return y_0 + _interpolated(Z, x), works_0 + h * _integral(powers, x)
 
-        return DenseStep(t_0, end, (self.y, self.done), within)
+        return DenseStep(t_0, end, (self.y, self.works), within)
 
 
 def _interpolated(Z: np.ndarray, x: float) -> np.ndarray:
-    """The cubic through 0 and the stages, at x."""
+    """The cubic through 0 and the stages, at x in units of the step."""
     weights = [np.prod([(x - d) / (c - d) for d in (0.0, *C) if d != c]) for c in C]
     return np.array(weights) @ Z
 
