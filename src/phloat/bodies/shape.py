@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
+from phloat.bodies.beams.section import Section
 
 
 class Shape(Protocol):
@@ -43,6 +44,10 @@ class Shape(Protocol):
 
     def stress_points(self) -> np.ndarray:
         """Material points among which the largest stress is searched, (points, 3)."""
+
+    def cross_sections(self, x: np.ndarray) -> list[Section]:
+        """The section of a beam at each of the points x (m) along its axis; an empty list for other bodies."""
+        return []
 
 
 def in_turn(rows: Sequence[Matrix | np.ndarray]) -> Matrix:
@@ -82,6 +87,9 @@ class DerivedShape(Shape):
 
     def stress_points(self) -> np.ndarray:
         return self.shape.stress_points()
+
+    def cross_sections(self, x: np.ndarray) -> list[Section]:
+        return self.shape.cross_sections(x)
 
     def _of_stresses(self, rows: Matrix) -> Matrix:
         return rows if self.V_sigma is None else csr(rows @ self.V_sigma)

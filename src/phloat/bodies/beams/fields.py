@@ -200,6 +200,9 @@ class BeamShape(Shape):
         forces += [resultant["T"]] if "T" in resultant else []
         return in_turn([sum(weighted(f, share[:, c, k]) for k, f in enumerate(forces)) for c in range(6)])
 
+    def cross_sections(self, x: np.ndarray) -> list[Section]:
+        return self.sections(x)
+
     def stress_points(self) -> np.ndarray:
         """Points on the rims of sections, on both sides of every node; with no outline on the axis."""
         s = self.places()
