@@ -18,7 +18,7 @@ from phloat.algebra.sparse import Matrix
 
 Rows: TypeAlias = Matrix | np.ndarray
 
-DENSE_ENTRIES = 200_000  # up to here scipy's bookkeeping costs more than the zeros
+DENSE_PRODUCT = 1200  # points times elements (14 elements) up to which dense matrices are faster than sparse ones
 GAUSS_POINTS = 6  # exact to degree 11: quartic fields squared times a cubic section
 
 
@@ -74,7 +74,8 @@ class LineSpace:
         local = _evaluated(coefficients, xi, derivative) / h[:, None] ** derivative
         if self.continuity == 1:
             local[:, 1::2] *= h[:, None]
-        return _scattered(local, self.stride * element, self.size)
+        dense = len(x) * (len(self.nodes) - 1) <= DENSE_PRODUCT  # one choice for all spaces on the same nodes
+        return _scattered(local, self.stride * element, self.size, dense)
 
     def unknown_at(self, place: int, slope: bool = False) -> int:
         """The index of the unknown that is the value (or slope) at `places[place]`."""
@@ -107,11 +108,11 @@ def _evaluated(coefficients: np.ndarray, xi: np.ndarray, derivative: int) -> np.
     return np.polynomial.polynomial.polyvander(xi, differentiated.shape[1] - 1) @ differentiated.T
 
 
-def _scattered(local: np.ndarray, first: np.ndarray, size: int) -> Rows:
+def _scattered(local: np.ndarray, first: np.ndarray, size: int, dense: bool) -> Rows:
     """Rows of `size` columns with the local values from column first[i] on, dense or sparse."""
     points, width = local.shape
     column = first[:, None] + np.arange(width)
-    if points * size <= DENSE_ENTRIES:
+    if dense:
         out = np.zeros((points, size))
         np.put_along_axis(out, column, local, axis=1)
         return out

@@ -188,8 +188,7 @@ class PlateFields:
 
 # --- Mindlin's plates -------------------------------------------------------------------------------------------------
 #
-# Mindlin's plates: w quadratic, rotations θ quadratic with bubbles, shear strains in a reduced space.
-#
+# w is quadratic, rotations θ are quadratic with bubbles, shear strains are in a reduced space:
 # u = u_m + θ × z e_z:   κ = (θ_y,x, −θ_x,y, θ_y,y − θ_x,x),   γ = (w_x + θ_y, w_y − θ_x)
 
 
