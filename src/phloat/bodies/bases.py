@@ -85,8 +85,8 @@ def _side_by_side(blocks: list[tuple[np.ndarray, np.ndarray]], rows: int) -> Mat
 
 def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int, torsion: int) -> int:
     """`modes` as an int. Raises InputError if a count is not a whole number or there are fewer coordinates."""
-    for name, value, least in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
-        whole_number(name, value, least)
+    for name, value, minimum in (("modes", modes, 1), ("axial", axial, 0), ("torsion", torsion, 0)):
+        whole_number(name, value, minimum)
     bending = {
         name: part.size // len(name.split(AND)) for name, part in parts.items() if set(name.split(AND)) & set(BENDING)
     }

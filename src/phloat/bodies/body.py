@@ -126,6 +126,7 @@ class Body:
 
     @cached_property
     def _in_plane(self) -> Body:
+        """The result of `in_plane`."""
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
         construction = self.construction and self.construction.then("in_plane")
@@ -243,6 +244,7 @@ class Body:
 
     @cached_property
     def _linear(self) -> LinearPHDAE:
+        """The result of `linear`."""
         rigid = len(self.active)
         twists = {name: self._twist(port) for name, port in self.ports.items()}
         B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
@@ -261,6 +263,7 @@ class Body:
         )
 
     def _twist(self, port: Port) -> np.ndarray:
+        """The matrix from the existing velocities to the existing twist components of a port, undeformed."""
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
 
 

@@ -87,8 +87,7 @@ class MeshWatch(Watch):
         return np.abs((self._strain @ sigma.T).T)
 
     def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
-        """The error estimated from the largest rotation, (times,): of third order with quadratic strain, else (and in plane)
-        second."""
+        """The error estimated from the largest rotation, (times,): cubic with quadratic strain, else (and in plane) quadratic."""
         psi = np.abs(self.rotations(eta))
         planar = psi[..., 2].max(axis=1, initial=0.0) if isinstance(self.body.recipe, Plate) else np.zeros(len(eta))
         largest = np.linalg.norm(psi, axis=-1).max(axis=1, initial=0.0)
@@ -131,8 +130,7 @@ def _mesh_watch(body: Body) -> MeshWatch:
 def largest_deformation(
     body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
 ) -> Deformation | None:
-    """The largest deformation over eta (times, coordinates) and sigma (times, stresses), `far` as in `BeamWatch.errors`; or
-    None."""
+    """The largest deformation over eta (times, coordinates), sigma (times, stresses), or None; `far` as in `BeamWatch.errors`."""
     results = largest_deformations(body, t, [(eta, sigma)], far=far)
     return results[0] if results else None
 
@@ -226,7 +224,7 @@ class BeamWatch(Watch):
         return ((moment**2).sum(axis=-1) * self.length**2 * unlike).max(axis=1)
 
     def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
-        """The estimated error of the axis relative to the length, (times,); `far` masks the motions of the far end that joints
+        """The estimated error of the axis relative to the length, (times,); `far` masks motions of the far end that joints
         prevent."""
         psi, resultant = self.rotations(eta), self.resultants(sigma)
         N = resultant[..., 0]
@@ -254,8 +252,7 @@ class BeamWatch(Watch):
         return self._from_end(load) - self.frame_share * total
 
     def _displaced_axis(self, bend: np.ndarray, tangent: np.ndarray, gap: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """The largest displacement of the axis over the length, (times,), from the end of larger moment or, if hinged, the
-        chord."""
+        """The largest displacement of the axis over the length, (times,), from the end of larger moment, or from the chord."""
         first, hinged = _ends(m)
         first = first[:, None, None]
         rotation = np.where(first, self._from_start(bend), -self._from_end(bend))

@@ -91,8 +91,8 @@ class BracketOutline:
 
 
 def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int, refine: int) -> Mesh:
-    """The mesh of a body in cells of this order, an outline with n cells, refined `refine` times. Raises InputError for bad
-    options."""
+    """The mesh of a body in cells of this order, an outline with n cells, refined `refine` times. Raises InputError if n does
+    not fit."""
     if order not in (1, 2):
         raise InputError(f"order is {order!r}; displacements are of order 1 or 2")
     whole_number("refine", refine, 0)

@@ -145,6 +145,7 @@ class RigidShape(Shape):
 
 
 def _rigid(recipe: Recipe, inertia: Inertia, points: dict[str, np.ndarray], active: tuple[int, ...]) -> Body:
+    """A body without deformation with ports at points, {name: x}."""
     none = np.zeros((3, 0))
     ports = {name: Port(x, none, none) for name, x in points.items()}
     empty = np.zeros(0, dtype=bool)

@@ -15,8 +15,7 @@ from phloat.bodies.beams.section import Section
 
 
 class Shape(Protocol):
-    """Fields of a body at places s as matrices that multiply η or σ. A place is a point in body axes unless a shape says
-    otherwise."""
+    """Fields of a body at places s as matrices that multiply η or σ; by default a place is a point in body axes."""
 
     def places(self) -> np.ndarray:
         """The places by which the body is drawn, in order."""

@@ -81,6 +81,7 @@ class Elastic:
 
     @property
     def damped(self) -> bool:
+        """Whether there is any damping."""
         return bool(self.drag.nnz or self.time or self.viscosity is not None)
 
     @cached_property
@@ -121,6 +122,7 @@ class Elastic:
         return self.C_inverse @ strain
 
     def selected(self, keep: np.ndarray, strains: np.ndarray) -> Elastic:
+        """The elasticity in the coordinates and stresses of two masks."""
         names = {n: s for n, s in self.stresses.shapes.items() if strains[self.stresses[n]].all()}
         return Elastic(
             csr(self.C[strains][:, strains]),
@@ -133,8 +135,7 @@ class Elastic:
         )
 
     def projected(self, V_v: Matrix, V_sigma: Matrix, stresses: Layout) -> Elastic:
-        """In η = V_v η_r, σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀ drag V_v; reduced strains have the fields
-        CV_σC_r⁻¹."""
+        """In η = V_v η_r, σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀ drag V_v; a reduced strain is CV_σC_r⁻¹."""
         C, viscosity = csr(V_sigma.T @ self.C @ V_sigma), self.viscosity
         if viscosity is not None:
             strain = (self.C @ V_sigma).toarray() @ np.linalg.inv(C.toarray())

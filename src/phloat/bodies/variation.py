@@ -310,6 +310,7 @@ class UnitArrays:
     def _elastic(
         self, beam: Beam, number: dict[str, np.ndarray], scale: float, inertia: Inertia, ports: dict[str, Port]
     ) -> Elastic:
+        """C, D, Q and damping in the numbers of the new beam, `scale` times as long."""
         old, blocks = self.body.elastic, []
         for name, local in self.local.items():
             weight = (self.w * number[STIFFNESSES[name]] / scale).reshape(local.shape[:2])
@@ -330,6 +331,7 @@ class UnitArrays:
         return with_damping(Elastic(C, D, Q, zero_matrix(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
 
     def _ports(self, scale: float) -> dict[str, Port]:
+        """The ports of a beam `scale` times as long."""
         if scale == 1.0:
             return dict(self.body.ports)
         factor = scale**self.power

@@ -36,6 +36,7 @@ class ElasticCells:
 
     @classmethod
     def from_mesh(cls, mesh: Mesh) -> ElasticCells:
+        """The cells of a mesh."""
         points = np.ascontiguousarray(mesh.points[:, : mesh.dimension])
         return cls(Reference(mesh.kind, mesh.order), points, np.ascontiguousarray(mesh.cells, dtype=np.int64))
 
@@ -54,9 +55,11 @@ class ElasticCells:
 
     @cached_property
     def mass_weights(self) -> np.ndarray:
+        """Quadrature weights times Jacobian determinants at the mass points, (cells, points)."""
         return self._weights(*self.reference.mass_rule)
 
     def _weights(self, xi: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Weights of a rule times Jacobian determinants, (cells, points). Raises InputError if one is not positive."""
         out = weight * self._mapped(xi, slopes=False)[0]
         if (folded := (out <= 0.0).any(axis=1)).any():
             centre = self.points[self.nodes[folded.argmax()]].mean(axis=0)
@@ -71,6 +74,7 @@ class ElasticCells:
         return self._mapped(self.reference.stress_rule[0], slopes=True)[1]
 
     def _mapped(self, xi: np.ndarray, slopes: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobian determinants (cells, points) and, if `slopes`, ∂φ/∂x (cells, points, nodes, dim) at points xi."""
         count, n = self.nodes.shape
         det, slope = np.empty((count, len(xi))), np.empty((count if slopes else 0, len(xi), n, self.dim))
         map_slopes(self.points, self.nodes, self.reference.slopes(xi), det, slope)

@@ -1,6 +1,6 @@
 """Input decks of finite-element programs: keywords of Abaqus and CalculiX (.inp), bulk data of Nastran.
 
-`sections` and `cards` split the text of a deck. `abaqus` and `nastran` read what a deck says of a mesh, `read_nodes` the nodes of
+`sections` and `cards` split the text of a deck. `abaqus` and `nastran` read the mesh in a deck, `read_nodes` the nodes of
 a file alone: `*NODE` blocks (with their `*NSET`), `GRID` cards in basic coordinates, or a table of `number, x, y, z` with commas or
 blanks, under a heading or none.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-NEAR = 1e-6  # of a facet: how far apart two facets may lie
+NEAR = 1e-6  # of a facet: the largest distance of two facets that share a piece
 SLIVER = 1e-12  # of a facet: pieces smaller than this are round-off
 
 

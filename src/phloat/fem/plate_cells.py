@@ -49,6 +49,7 @@ class PlateCells:
 
     @cached_property
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The edges and the edges of each cell."""
         pairs = np.sort(self.corners[:, EDGES[self.kind]].reshape(-1, 2), axis=1)
         edges, number = np.unique(pairs, axis=0, return_inverse=True)
         return edges, number.reshape(len(self.corners), -1)

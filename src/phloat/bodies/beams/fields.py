@@ -25,8 +25,8 @@ TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order ab
 
 @dataclass(frozen=True, eq=False)
 class BeamFields:
-    """The mixed spaces of a beam (P2 and DG1 for stretch and twist, Hermite and DG1 or P4, P3 and DG2 for bending), its
-    kinematics."""
+    """The mixed spaces and the kinematics of a beam: P2, DG1 for stretch and twist; Hermite, DG1 or P4, P3, DG2, DG3 for
+    bending."""
 
     nodes: np.ndarray
     theory: str
@@ -80,8 +80,7 @@ class BeamFields:
         return np.concatenate(each)
 
     def field(self, name: str, x: np.ndarray, derivative: int = 0) -> Rows:
-        """The matrix that evaluates a field (or a derivative) at points x, (points, coordinates); zero for a field that is
-        absent."""
+        """The matrix that evaluates a field (or a derivative) at points x, (points, coordinates); zero for an absent field."""
         if name not in self.spaces:
             return 0.0 * self.field("u_x", x)
         block, local = self.layout[name], self.spaces[name].evaluate(x, derivative)

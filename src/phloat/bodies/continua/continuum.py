@@ -82,11 +82,11 @@ class Continuum(MeshBody):
         A = csr(rigid_shift(port.x) @ port.L)
         return moving_mass(self.M, csr(heavy.T), csr(self.rigid.T @ heavy), A)
 
-    def trace(self, where: str | Patch) -> Trace:
+    def trace(self, part: str | Patch) -> Trace:
         """A boundary, a region of cells or a disc as quadrature points. Raises InputError for an unknown name."""
-        if not isinstance(where, Patch) and where not in self.parts and where not in self.mesh.regions:
-            raise InputError(unknown("boundary", where, [*self.parts, *self.mesh.regions]))
-        return super().trace(where)
+        if not isinstance(part, Patch) and part not in self.parts and part not in self.mesh.regions:
+            raise InputError(unknown("boundary", part, [*self.parts, *self.mesh.regions]))
+        return super().trace(part)
 
     def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The body with some coordinates held at zero; `words` describe them in errors and reports."""

@@ -73,10 +73,10 @@ def disc_error(patch: Patch, name: str) -> InputError:
 
 
 class MassSamples(NamedTuple):
-    """Where the mass is: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
+    """The distribution of mass: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
 
     Samples are quadrature points (mass diagonal) or nodes (mass consistent): x, too, is a field of samples, (samples, 3).
-    `weight` is the area or volume that goes with each sample, so that ∫ f = Σ weight f(x).
+    `weight` is the area or volume of each sample, so that ∫ f = Σ weight f(x).
     """
 
     x: np.ndarray

@@ -73,6 +73,7 @@ class PlateShape(Shape):
 
     @cached_property
     def _faces(self) -> tuple[Points, np.ndarray]:
+        """The stress points on the lower and then the upper face: points in cells, and (points, 3)."""
         points = self.fields.cells.quadrature(self.rule)
         half = 0.5 * self.section.height(points.x)
         points_twice = Points(*(np.concatenate([part, part]) for part in points))
@@ -151,6 +152,7 @@ class LocalStresses:
 
     @cached_property
     def blocks(self) -> list[Block]:
+        """The blocks of σ in order; N and M are one block if the laminate couples them."""
         rules = self.fields.rules
         if self.coupled:
             groups: list[tuple[str, ...]] = [("N", "M"), *((name,) for name in rules if name == "Q")]
@@ -164,6 +166,7 @@ class LocalStresses:
         return next(b.rule for b in self.blocks if "M" in b.groups)
 
     def _block(self, groups: tuple[str, ...]) -> Block:
+        """The block of these groups, with the finest of their quadrature rules."""
         rule = max(self.fields.rules[g] for g in groups)
         points = self.fields.cells.quadrature(rule)
         A, B, D, shear, *_ = self.through(points.x)
@@ -247,8 +250,7 @@ def _compliance(block: Block) -> Matrix:
 
 # --- moments as further unknowns --------------------------------------------------------------------------------------
 #
-# Kirchhoff plates with moments as further unknowns: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
-#
+# Kirchhoff plates: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
 # A clamped side leaves the slope to the moments; a side that is free or supported has no M_nn. The compliance is not local.
 
 
@@ -337,6 +339,7 @@ class MomentSpace:
 
     @cached_property
     def dofs(self) -> np.ndarray:
+        """The unknowns of every cell, those of its edges first, (cells, 9)."""
         count = len(self.cells.corners)
         edges = (EDGE * self.cells.cell_edges[:, :, None] + np.arange(EDGE)).reshape(count, -1)
         inside = EDGE * len(self.cells.edges) + 3 * np.arange(count)[:, None] + np.arange(3)

@@ -73,7 +73,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Cont
         frame=recipe.frame,
         ports=recipe.ports,
         stiffening=recipe.stiffening,
-        stretch=partial(_stretched, mesh.points, d),
+        stretch=partial(_stretch_coordinates, mesh.points, d),
     )
 
 
@@ -102,9 +102,9 @@ def _strains(
     pairs, d, w = VOIGT[cells.dim], cells.dim, weight.ravel()
     slope = [csr(weighted(g, w)) for g in cells.derivatives()]
 
-    def derivative(axis: int, by: int) -> Matrix:
-        """The matrix of w ∂u_axis/∂x_by."""
-        g = slope[by]
+    def derivative(axis: int, direction: int) -> Matrix:
+        """The matrix of w ∂u_axis/∂x_direction."""
+        g = slope[direction]
         return sp.csr_array((g.data, g.indices * d + axis, g.indptr), shape=(g.shape[0], g.shape[1] * d))
 
     D = [derivative(a, a) if a == b else derivative(a, b) + derivative(b, a) for a, b in pairs]
@@ -138,7 +138,7 @@ class GreenStrain:
         return np.concatenate([product(a, a) if a == b else product(a, b) + product(b, a) for a, b in pairs])
 
 
-def _stretched(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
+def _stretch_coordinates(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
     """The coordinates of the field u = G x."""
     return np.asarray((x @ G.T)[:, :d].ravel())
 

@@ -76,8 +76,7 @@ class MeshShape(Shape):
         return np.pad(x, ((0, 0), (0, 3 - self.cells.dim)))
 
     def _stress(self, s: np.ndarray, mix: np.ndarray) -> Matrix:
-        """Linear combinations of stresses at each place, (places · rows, stresses); `mix` is (rows, stresses) or one for each
-        cell."""
+        """Linear combinations of stresses at each place, (places · rows, stresses); `mix` is ([cells,] rows, stresses)."""
         cell, xi = self._find(s)
         value = self.cells.reference.from_stress_points(xi)
         each, (rows, names) = value.shape[1], mix.shape[-2:]

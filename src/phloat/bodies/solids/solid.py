@@ -81,8 +81,7 @@ class MeshRecipe:
         return replace(supported, construction=Construction(self).then("discretise", n, order=order, refine=refine))
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray | None]:
-        """Stress from strain in the dimensions of the body, the density, and (for sheets, else None) all six stresses from
-        these."""
+        """Stress from strain in the dimensions of the body, the density, and (for sheets) all six stresses from these."""
         return material.elasticity(), material.rho, None
 
     def thickness_at(self, x: np.ndarray) -> np.ndarray | float:

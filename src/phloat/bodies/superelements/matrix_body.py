@@ -159,7 +159,7 @@ def require_free_motions(numbers: np.ndarray) -> None:
     """Raises InputError, with the six numbers of `rigid_forces`, if one exceeds GROUNDED."""
     if numbers.max() <= GROUNDED:
         return
-    listed = ", ".join(f"{name} {number:.1e}" for name, number in zip(MOTIONS, numbers, strict=True))
+    text = ", ".join(f"{name} {number:.1e}" for name, number in zip(MOTIONS, numbers, strict=True))
     if numbers[:3].max() > GROUNDED:
         why = (
             "K is held to the ground somewhere, or its rows are in another order than nodes and dofs say; export the free body, "
@@ -167,7 +167,7 @@ def require_free_motions(numbers: np.ndarray) -> None:
         )
     else:
         why = "the coordinates of nodes do not fit K: look at their units and their order"
-    raise InputError(f"rigid motions meet elastic forces, relatively {listed}; {why}")
+    raise InputError(f"rigid motions meet elastic forces, relatively {text}; {why}")
 
 
 def rigid_mass(M: Matrix, rigid: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

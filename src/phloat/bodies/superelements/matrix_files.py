@@ -131,8 +131,8 @@ def _abaqus(text: str) -> Labelled:
             "export without contacts, connectors and hybrid elements"
         )
     if np.abs(table[:, 4]).max(initial=0.0) >= PENALTY:
-        held = labels[np.abs(table[:, 4]).argmax()]
-        raise InputError(f"node {held[0]}, dof {held[1]} is held (1e36); export the free body")
+        label = labels[np.abs(table[:, 4]).argmax()]
+        raise InputError(f"node {label[0]}, dof {label[1]} is held (1e36); export the free body")
     rows, columns = labels[:, :2], labels[:, 2:]
     dofs, place = np.unique(np.vstack([rows, columns]), axis=0, return_inverse=True)
     place = place.reshape(2, -1)

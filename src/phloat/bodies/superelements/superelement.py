@@ -60,10 +60,10 @@ class Superelement:
 
     `dofs` (rows, 2) are the node (counted from 0) and the component of every row: 1 2 3 displacements, 4 5 6 rotations, 0 a
     scalar that is no motion of a node (a mode of an earlier reduction). Every interface is a port; its nodes move as one rigid
-    piece, or are felt in the mean where `mean` names it. `frame` is the interface that the floating frame follows (the first
-    by default), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
+    piece, or only their mean motion counts if `mean` names it. `frame` is the interface that the floating frame follows (the first
+    by default), or "mean axes". The fields are `modes` with all interfaces held, the static motions of the interfaces and, with
     `inertial`, the responses to their inertia. `R` is a viscous damping matrix, `damping` a proportional one. `masses` at nodes
-    say where the mass is; without, they are found from M. There is no geometric stiffening: it is not in the matrices.
+    give the distribution of mass; None: computed from M. There is no geometric stiffening, since matrices do not contain it.
     """
 
     M: Matrix
@@ -181,8 +181,7 @@ class Superelement:
         return replace(body, construction=Construction(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> SuperelementReport:
-        """A comparison of the reduced body with the full matrices: frequencies with interfaces free and held, mass, rigid
-        motions."""
+        """A comparison with the full matrices: frequencies with interfaces free and held, mass, forces of rigid motions."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
         whole_number("count", count, 1)
