@@ -62,7 +62,7 @@ def _error(body):
     q[inside] = spla.spsolve(K[:, inside].tocsc(), load[inside] - K[:, outside] @ q[outside])
     cells = body.shape.cells
     xi, weight = cells.reference.mass_rule[0], cells.mass_weights
-    exact, found = u(cells.at(xi)), cells.reference.values(xi) @ q.reshape(-1, d)[cells.nodes]
+    exact, found = u(cells.positions(xi)), cells.reference.values(xi) @ q.reshape(-1, d)[cells.nodes]
     return np.sqrt(np.sum(weight[..., None] * (found - exact) ** 2) / np.sum(weight[..., None] * exact**2))
 
 

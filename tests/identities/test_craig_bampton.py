@@ -112,7 +112,7 @@ def test_motions_that_a_point_does_not_hold_are_kept_as_rigid_ones():
     node = BODY.on(0.0)[0]
     pin = Tied(3 * node + np.arange(3), np.eye(3, 6))  # a ball joint: no rotation of its own
     basis = fixed_interface_basis(BODY.K, BODY.M, {"A": pin}, modes=4, rigid=RIGID)
-    assert basis.loose == 3 and basis.held.motions["A"].shape == (6, 3) and basis.held.leaves["A"] == 3
+    assert basis.loose == 3 and basis.fixed.motions["A"].shape == (6, 3) and basis.fixed.rigid_motions_left["A"] == 3
     assert np.abs(RIGID - basis.V @ np.linalg.lstsq(basis.V, RIGID, rcond=None)[0]).max() < 1e-11
     with raises(ph.errors.InputError, "'A'"):
         basis.held_at("A")

@@ -28,19 +28,19 @@ PLANE = (0, 1, 5)
 
 
 class Recipe(Protocol):
-    """The description of a body: a beam, a rigid body… Frozen, so that a number can be replaced and the body made again."""
+    """The description of a body (a beam, a rigid body, …): a frozen value, from which `discretise` makes the body."""
 
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """A point of a body and the frame of its section: displacement Φ_C η, rotation Ψ_C η (body axes)."""
+    """A point x of a body in body axes with its displacement Φ_C η and the rotation Ψ_C η of its section."""
 
     x: np.ndarray
     Phi: np.ndarray
     Psi: np.ndarray
 
     def twist(self, eta: np.ndarray) -> np.ndarray:
-        """(v_C, ω_C) per (v_P, ω, η̇) in body axes, 6 × (6 + n)."""
+        """The matrix that gives (v_C, ω_C) from (v_P, ω, η̇) in body axes, 6 × (6 + n)."""
         n = len(eta)
         out = np.zeros((6, 6 + n))
         out[:3, :3] = out[3:, 3:6] = np.eye(3)
@@ -53,10 +53,10 @@ class Port:
 class Body:
     """A floating body: M(η) and its momenta, σ and its strains, ports for joints and forces.
 
-    `active` are the velocities of (v_P, ω) that exist: all six in space, three in a plane, the first for a point mass.
-    `planar` marks the coordinates and stresses that move in the plane xy; `needs` says what space motion still wants;
-    `skew` says why it cannot move in that plane alone, where the recipe knows. `pieces` is the number of pieces of a split beam of
-    which this is one; `construction` records how the recipe became this body.
+    `active` are the indices of (v_P, ω) that exist: all six in space, three in a plane, the first three for a point mass.
+    `planar` masks the coordinates and stresses of motion in the plane xy; `needs` names what is missing for motion in space;
+    `skew` is the reason, if known, why motion in that plane is coupled with other motion. `pieces` is the number of pieces of
+    a split beam of which this is one; `construction` records the calls that made this body from its recipe.
     """
 
     recipe: Recipe
@@ -88,11 +88,11 @@ class Body:
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """How far each coordinate moves some point, per its unit, (n,); turns count as lengths over the extent of the body."""
+        """The largest displacement of any point per unit of each coordinate, (n,); rotations of ports count times the extent."""
         places = self.shape.places()
-        moved = abs(self.shape.displacement(places)).max(axis=0).toarray().ravel()
+        displacements = abs(self.shape.displacement(places)).max(axis=0).toarray().ravel()
         turns = [self.extent * np.abs(port.Psi).max(axis=0) for port in self.ports.values()]
-        return np.vstack([moved, *turns]).max(axis=0)
+        return np.vstack([displacements, *turns]).max(axis=0)
 
     @property
     def rotates(self) -> bool:
@@ -100,17 +100,17 @@ class Body:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """Which of the 6 + n velocities (v_P, ω, η̇) exist."""
+        """Indices of the velocities (v_P, ω, η̇), 6 + n of them, that exist."""
         return np.concatenate([np.array(self.active, dtype=int), 6 + np.arange(self.coordinates)])
 
     @cached_property
     def twist_rows(self) -> np.ndarray:
-        """Which of the six components a port of this body has."""
+        """Indices of the twist components (v, ω) that the ports of this body have."""
         return np.array(self.active, dtype=int)
 
     @cached_property
     def velocities(self) -> Layout:
-        """Names of the velocities that exist."""
+        """The layout of the velocities that exist: v_P, omega, eta_dot."""
         linear = sum(i < 3 for i in self.active)
         shapes = {"v_P": (linear,), "omega": (len(self.active) - linear,), "eta_dot": (self.coordinates,)}
         return Layout({name: shape for name, shape in shapes.items() if shape[0]}, "velocity")
@@ -121,15 +121,16 @@ class Body:
         return self.ports[name]
 
     def in_plane(self) -> Body:
-        """The body restricted to motion in the plane xy; refused where the plane does not decouple."""
+        """The body restricted to motion in the plane xy. Raises InputError if this is coupled with motion out of the plane."""
         return self._in_plane
 
     @cached_property
     def _in_plane(self) -> Body:
+        """The result of `in_plane`."""
         keep, strains = self.planar
         active = tuple(i for i in self.active if i in PLANE)
         construction = self.construction and self.construction.then("in_plane")
-        if not self.coordinates:  # a rigid body has nothing to leave out
+        if not self.coordinates:  # a rigid body has no coordinates to select
             return replace(self, active=active, needs="", construction=construction)
         coupled = _coupling_out_of_plane(self, keep, strains, active)
         if coupled > 1e-9:
@@ -159,17 +160,17 @@ class Body:
         torsion: int = 2,
         loaded: Sequence[str] = (),
     ) -> Body:
-        """The beam with few coordinates: so many bending modes in each plane, axial modes and torsion modes.
+        """The beam reduced to the given numbers of bending modes in each plane, axial modes and torsion modes.
 
-        Or, of any body, those of a basis: of velocities of `body.linear()` (of `modal_basis` …; their deformation is kept)
-        or of the coordinates alone (from `pod_basis`).
+        Or any body reduced to the fields of a basis: of velocities of `body.linear()` (from `modal_basis` …; rigid motion is
+        dropped) or of the coordinates alone (from `pod_basis`).
 
         Modes are those of the body in its own frame (K, M_ff): pinned at both ends in a pinned frame, with a free end C in a
-        cantilever frame. With stiffening, every pair of bending fields of a plane brings its axial companion as well, as many
-        as m (m + 1) / 2, else the beam could not shorten as it bends and would lock.
+        cantilever frame. With stiffening, every pair of bending fields of a plane adds an axial companion,
+        m (m + 1) / 2 in all; without them the beam could not shorten as it bends and would lock.
 
-        `loaded` names ports where joints bear on the body in ways that no mode of it knows (a moment, or a force at a free
-        end): the static response to forces and moments there is kept too. Three cantilever links in a row, hinges locked: the
+        `loaded` names ports where joints apply loads that the modes represent badly (a moment, or a force at a free
+        end): the static responses to forces and moments there are added. Three cantilever links in a row, hinges locked: the
         first three frequencies are 5 to 17 % high with 2 modes, 3 to 8 % with 4, below 0.2 % with 1 mode and C loaded.
         """
         if not self.coordinates:
@@ -177,20 +178,20 @@ class Body:
         if basis is not None:
             if modes is not None or loaded:
                 raise InputError("give a basis, or modes=… with loaded=…, not both")
-            found = self._completed(basis)
+            reduction = self._completed(basis)
             options: dict[str, Any] = {"basis": basis}
         else:
             if isinstance(loaded, str):
                 raise InputError(f"loaded is {loaded!r}; write a tuple of port names: ({loaded!r},)")
             ports = [self.port(name) for name in loaded]
             loads = np.vstack([np.zeros((0, self.coordinates)), *(rows for p in ports for rows in (p.Phi, p.Psi))]).T
-            found = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
+            reduction = beam_basis(self.elastic, self.inertia.M_ff, loads, modes=modes, axial=axial, torsion=torsion)
             options = {"modes": modes, "axial": axial, "torsion": torsion, "loaded": tuple(loaded)}
         construction = self.construction and self.construction.then("reduced", **options)
-        return replace(self.combined(found), construction=construction)
+        return replace(self.combined(reduction), construction=construction)
 
     def _completed(self, basis: Basis) -> Basis:
-        """The deformation of given velocities, with the companions that let it shorten as it bends."""
+        """The basis of the deformation in a basis of velocities, with the companions that let the body shorten as it bends."""
         if not isinstance(basis, Basis):
             raise InputError(f"{type(basis).__name__} is not a Basis; use krylov_basis, modal_basis or pod_basis")
         rows, rigid = basis.V_v.shape[0], len(self.active)
@@ -198,10 +199,10 @@ class Body:
             raise InputError(
                 f"the basis has {rows} rows, not {self.coordinates} or {rigid + self.coordinates}; make it of body.linear()"
             )
-        whole, M = basis.V_v.toarray(), self.inertia.M_ff
-        V = whole[rows - self.coordinates :]
+        fields, M = basis.V_v.toarray(), self.inertia.M_ff
+        V = fields[rows - self.coordinates :]
         mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]
-        V = V[:, np.einsum("ik,ik->k", V, M @ V) > 1e-18 * np.einsum("ik,ik->k", whole, mass @ whole)]
+        V = V[:, np.einsum("ik,ik->k", V, M @ V) > 1e-18 * np.einsum("ik,ik->k", fields, mass @ fields)]
         if not V.shape[1]:
             raise InputError("the basis holds no deformation of this body, only rigid motion")
         if self.families:
@@ -209,7 +210,7 @@ class Body:
         return pair_basis(self.elastic, M, V, *self.planar)
 
     def combined(self, basis: Basis) -> Body:
-        """The body in combinations of its coordinates and stresses, η = V_v η_r, σ = V_σ σ_r."""
+        """The body in the reduced coordinates and stresses of a basis, η = V_v η_r, σ = V_σ σ_r."""
         V = basis.V_v.toarray()
         stresses = basis.stresses or Layout({"sigma": (basis.V_sigma.shape[1],)}, "stress")
         keep, strains = self.planar
@@ -225,7 +226,7 @@ class Body:
 
     @property
     def families(self) -> dict[str, int]:
-        """How many coordinates a beam has in each family: axial, bending along y and z, torsion."""
+        """The number of coordinates of a beam in each family: axial, bending along y and z, torsion; empty for other bodies."""
         return {name: len(columns) for name, (_, columns) in members(self.elastic).items()}
 
     def __repr__(self) -> str:
@@ -238,11 +239,12 @@ class Body:
         )
 
     def linear(self) -> LinearPHDAE:
-        """(45) for the body alone, about rest: rows (v_P, ω, η̇ | σ) in body axes, a port for every port."""
+        """(45) for the free body about rest: rows (v_P, ω, η̇ | σ) in body axes; every port of the body is a port of the system."""
         return self._linear
 
     @cached_property
     def _linear(self) -> LinearPHDAE:
+        """The result of `linear`."""
         rigid = len(self.active)
         twists = {name: self._twist(port) for name, port in self.ports.items()}
         B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
@@ -261,13 +263,14 @@ class Body:
         )
 
     def _twist(self, port: Port) -> np.ndarray:
+        """The matrix from the existing velocities to the existing twist components of a port, undeformed."""
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
 
 
 def elastic_system(
     *, M: Matrix, C: Matrix, D: Matrix, R: Matrix, B: Matrix, velocities: Layout, ports: Layout, field: Field
 ) -> LinearPHDAE:
-    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v, as one system of (v | σ); the motion of the field is that of v."""
+    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v as a linear system of (v | σ); `field` maps v to the motion of points."""
     stresses, n = D.shape
     motion = csr(sp.hstack([field.motion, zero_matrix(field.motion.shape[0], stresses)]))
     return LinearPHDAE(
@@ -283,16 +286,16 @@ def elastic_system(
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:
-    """Ports where a shape has the given places."""
+    """Ports at places of a shape, {name: place}."""
     s = np.array(list(places.values()), dtype=float)
     x, Phi, Psi = shape.points(s), shape.displacement(s).toarray(), shape.rotation(s).toarray()
     return {name: Port(x[i], Phi[3 * i : 3 * i + 3], Psi[3 * i : 3 * i + 3]) for i, name in enumerate(places)}
 
 
 def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, active: tuple[int, ...]) -> float:
-    """The largest entry of M(0), C, D, Φ_C, Ψ_C that ties motion in the plane to deformation out of it, relatively.
+    """The largest relative entry of M(0), C, D, Φ_C, Ψ_C that couples motion in the plane with deformation out of it.
 
-    Rigid motion out of the plane is held by the plane itself; only dropped deformation must not be felt.
+    Rigid motion out of the plane does not count: the plane itself prevents it.
     """
     inside = np.concatenate([np.isin(np.arange(6), active), keep])
     outside = np.concatenate([np.zeros(6, bool), ~keep])
@@ -305,7 +308,7 @@ def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, ac
 
 
 def _scaled(A: Matrix) -> Matrix:
-    """To unit diagonal."""
+    """A scaled symmetrically to unit diagonal."""
     size = np.sqrt(np.abs(A.diagonal()))
     weight = sp.diags_array(1.0 / np.where(size > 0, size, 1.0))
     return csr(weight @ A @ weight)

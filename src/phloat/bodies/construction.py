@@ -1,4 +1,4 @@
-"""How a body came from its recipe: the calls in order, so that they can be repeated with another recipe."""
+"""The calls that made a body from its recipe, so that they can be repeated with another recipe."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class ConstructionStep:
-    """A method call on the value of the step before."""
+    """A method call on the result of the previous step."""
 
     method: str
     arguments: tuple[Any, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        listed = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
-        return f"{self.method}({', '.join(listed)})"
+        inputs = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
+        return f"{self.method}({', '.join(inputs)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,15 +28,15 @@ class Construction:
     steps: tuple[ConstructionStep, ...] = ()
 
     def then(self, method: str, *arguments: Any, **options: Any) -> Construction:
-        """With one step more."""
+        """The construction with a further method call."""
         return replace(self, steps=(*self.steps, ConstructionStep(method, arguments, options)))
 
-    def repeat(self, recipe: Any, known: dict[tuple[Any, ...], Any] | None = None) -> Any:
-        """The same calls from another recipe; `known` keeps what several bodies share, such as the pieces of a beam."""
-        value, known = recipe, {} if known is None else known
+    def repeat(self, recipe: Any, cache: dict[tuple[Any, ...], Any] | None = None) -> Any:
+        """The result of the same calls on another recipe; `cache` holds intermediate results that several bodies share."""
+        value, cache = recipe, {} if cache is None else cache
         for k, step in enumerate(self.steps):
             key = (id(recipe), *self.steps[: k + 1])
-            if key not in known:
-                known[key] = getattr(value, step.method)(*step.arguments, **step.options)
-            value = known[key]
+            if key not in cache:
+                cache[key] = getattr(value, step.method)(*step.arguments, **step.options)
+            value = cache[key]
         return value

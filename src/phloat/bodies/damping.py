@@ -5,8 +5,8 @@ turning) it is Φη̇ − rigid(Aη̇), with the mass
 
     M_rel = M_ff − AᵀM_rf − M_frA + AᵀM_rrA.
 
-For a port A is the motion of its frame; for "body" A = M_rr⁻¹M_rf, which makes M_rel least: the Schur complement. Arrays are those
-of the undeformed body. Rigid motion of the frame does not enter, so momenta are kept and no frame condition matters.
+For a port A is the motion of its frame; for "body" A = M_rr⁻¹M_rf, which minimises M_rel: the Schur complement. Arrays are those
+of the undeformed body. Rigid motion of the frame does not enter, so momenta are conserved and frame conditions do not matter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROUND_OFF = 1e-13  # of √(M_ii M_jj): couplings that are none
 
 
 def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Port]) -> Elastic:
-    """The elasticity of a body with its damping; a `drag` that it has already stays."""
+    """The elasticity of a body with damping added; a `drag` that it already has is kept."""
     if isinstance(damping, ModalDamping):
         return (
             replace(elastic, viscosity=_modal_viscosity(elastic, damping, inertia, ports)) if damping.ratio else elastic
@@ -44,7 +44,7 @@ def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Ma
 
 
 def relative_mass(inertia: Inertia, ports: Mapping[str, Port], reference: str) -> Matrix:
-    """M_rel of the undeformed body."""
+    """M_rel of the undeformed body relative to a port or "body". Raises InputError for any other reference."""
     if reference == GROUND:
         raise InputError(
             f"damping relative_to='{GROUND}' brakes a floating body; say 'body' or a port: {', '.join(ports)}"
@@ -59,13 +59,13 @@ def relative_mass(inertia: Inertia, ports: Mapping[str, Port], reference: str) -
 
 
 def moving_mass(M_ff: Matrix, M_rf: Matrix, M_rr: Matrix, A: Matrix) -> Matrix:
-    """M_rel of the motion beside a reference that moves by Aη̇."""
+    """M_rel of the motion relative to a reference that moves by Aη̇."""
     mixed = A.T @ M_rf
     return csr(M_ff - mixed - mixed.T + A.T @ M_rr @ A)
 
 
 def _about_mean_motion(inertia: Inertia) -> Matrix:
-    """M_ff − SᵀS/m − cᵀJ⁻¹c about the mass centre; a line of masses has no inertia about itself, and no momentum either."""
+    """M_rel = M_ff − SᵀS/m − cᵀJ⁻¹c of motion about the mean motion; axes without inertia (of a line of masses) are skipped."""
     S, m, centre = inertia.S, inertia.m, inertia.s0 / inertia.m
     c = coupling(inertia.X) - skew(centre) @ S
     J, axes = np.linalg.eigh(inertia.J0 - m * skew(centre).T @ skew(centre))
@@ -82,12 +82,12 @@ def _modal_viscosity(elastic: Elastic, damping: ModalDamping, inertia: Inertia, 
         raise InputError(f"modal damping has modes of {K.shape[0]} coordinates, more than {MOST}; use fewer elements")
     size = np.sqrt(np.abs(M.diagonal()))
     entries = M.tocoo()
-    felt = np.abs(entries.data) > ROUND_OFF * size[entries.row] * size[entries.col]
-    M = sp.csr_array((entries.data[felt], (entries.row[felt], entries.col[felt])), shape=M.shape)
+    coupled = np.abs(entries.data) > ROUND_OFF * size[entries.row] * size[entries.col]
+    M = sp.csr_array((entries.data[coupled], (entries.row[coupled], entries.col[coupled])), shape=M.shape)
     stresses = []
-    for group in components(csr(abs(M) + abs(K))):  # families that do not know each other stay apart
+    for group in components(csr(abs(M) + abs(K))):  # uncoupled families stay uncoupled
         inverse_squared, modes = la.eigh(M[group][:, group].toarray(), K[group][:, group].toarray())
         stress = (elastic.C_inverse @ elastic.D[:, group]) @ modes
         stresses.append(stress * np.maximum(inverse_squared, 0.0) ** 0.25)
-    whole = csr(np.hstack(stresses))
-    return csr(2.0 * damping.ratio * (whole @ whole.T))
+    modal_stresses = csr(np.hstack(stresses))
+    return csr(2.0 * damping.ratio * (modal_stresses @ modal_stresses.T))

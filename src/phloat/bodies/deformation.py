@@ -1,4 +1,4 @@
-"""How well a body satisfies small deformation in its frame: rotations, strains, and the estimated error of the model."""
+"""Checks of small deformation in the frame of a body: its rotations, strains, and the estimated error of the model."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
 from phloat.errors import InputError
 
-Far = (
-    np.ndarray
-)  # what the far end may not do beside the held one, (first or last end held; about y, z; turn, move across)
+# motions of the far end relative to the held one that joints prevent, (first or last end held; about y, z; rotation, deflection)
+Far = np.ndarray
 FREE: Far = np.zeros((2, 2, 2), dtype=bool)
-PLACES = 200  # of a mesh where rotations are looked at, at most
-TIMES = 16  # with the largest rotations, where strains and errors are looked at
-# errors of the tip of a cantilever beside its length: with the quadratic strain 0.25 to 0.45 θ³ of the largest rotation in a
-# frame that is held at the root, 0.03 to 0.15 θ³ in mean axes; without it the tip is not drawn in, by 0.25 θ²
+PLACES = 200  # places of a mesh where rotations are evaluated, at most
+TIMES = 16  # times with the largest rotations, at which strains and errors are evaluated
+# errors of the tip of a cantilever relative to its length: with the quadratic strain 0.25 to 0.45 θ³ of the largest rotation in a
+# frame fixed at the root, 0.03 to 0.15 θ³ in mean axes; without it the tip does not shorten, an error of 0.25 θ²
 CUBIC, MEAN_CUBIC, SQUARE = 0.3, 0.15, 0.25
 
 
 class Deformation(NamedTuple):
-    """The largest rotation (rad), strain and deflection of a body, the estimated error and the time of that; deflection and error
+    """The largest rotation (rad), strain and deflection of a body, the estimated error and its time; deflection and error are
     relative to the size of the body.
 
-    Of a beam the largest stretch N/EA, and M² L² |1/EI_y − 1/EI| / GJ, by which it would turn sideways.
+    For a beam also the largest stretch N/EA, and `coupling` M² L² |1/EI_y − 1/EI| / GJ, a measure of lateral buckling.
     """
 
     rotation: float
@@ -50,18 +49,18 @@ class Deformation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Watch:
-    """The rows that give rotations and displacements of a body at some places, and its length."""
+    """The matrices that give rotations and displacements of a body at some places, and its length."""
 
     length: float
     rotation: Matrix
     displacement: Matrix
 
     def rotations(self, eta: np.ndarray) -> np.ndarray:
-        """Of sections within the frame, (times, places, 3)."""
+        """Rotations of sections in the frame of the body, (times, places, 3)."""
         return (self.rotation @ eta.T).T.reshape(len(eta), -1, 3)
 
     def deflections(self, eta: np.ndarray) -> np.ndarray:
-        """The largest displacement within the frame relative to the length, (times,)."""
+        """The largest displacement in the frame of the body relative to the length, (times,)."""
         u = (self.displacement @ eta.T).T.reshape(len(eta), -1, 3)
         return np.linalg.norm(u, axis=-1).max(axis=1, initial=0.0) / self.length
 
@@ -70,30 +69,30 @@ class Watch:
         return np.zeros(len(sigma))
 
     def couplings(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest x² = M² L² |1/EI_y − 1/EI| / GJ of a beam with the principal EI, (times,); none in a plane."""
+        """The largest M² L² |1/EI_y − 1/EI| / GJ of a beam with the principal EI, (times,); zero in a plane."""
         return np.zeros(len(sigma))
 
 
 @dataclass(frozen=True, eq=False)
 class MeshWatch(Watch):
-    """A plate, a solid or a superelement, by rotations at places and ports of it."""
+    """The watch of a plate, a solid or a superelement; rotations are those at some places and at the ports."""
 
     body: Body
     cubic: float
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest strain S σ of the material at every place, (times, places); zero if there are several materials."""
+        """The strains of the material at all stress points, (times, strains); zero if there are several materials."""
         if self._strain is None:
             return np.zeros((len(sigma), 1))
         return np.abs((self._strain @ sigma.T).T)
 
     def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
-        """By the largest rotation: of third order where the strain is quadratic, else of second; in a plate's plane always."""
-        turn = np.abs(self.rotations(eta))
-        within = turn[..., 2].max(axis=1, initial=0.0) if isinstance(self.body.recipe, Plate) else np.zeros(len(eta))
-        largest = np.linalg.norm(turn, axis=-1).max(axis=1, initial=0.0)
+        """The error estimated from the largest rotation, (times,): cubic with quadratic strain, else (and in plane) quadratic."""
+        psi = np.abs(self.rotations(eta))
+        planar = psi[..., 2].max(axis=1, initial=0.0) if isinstance(self.body.recipe, Plate) else np.zeros(len(eta))
+        largest = np.linalg.norm(psi, axis=-1).max(axis=1, initial=0.0)
         stiffened = len(self.body.elastic.Q.strain) > 0
-        return self.cubic * largest**3 + SQUARE * (within if stiffened else largest) ** 2
+        return self.cubic * largest**3 + SQUARE * (planar if stiffened else largest) ** 2
 
     @cached_property
     def _strain(self) -> Matrix | None:
@@ -106,7 +105,7 @@ class MeshWatch(Watch):
 
 
 def watch(body: Body) -> BeamWatch | MeshWatch | None:
-    """The watch of a body, built once; None for a rigid one."""
+    """The watch of a body, cached; None for a rigid body."""
     if not body.coordinates:
         return None
     if body not in _WATCHES:
@@ -118,11 +117,12 @@ _WATCHES: WeakKeyDictionary[Body, BeamWatch | MeshWatch] = WeakKeyDictionary()
 
 
 def _mesh_watch(body: Body) -> MeshWatch:
+    """The watch of a body on a mesh."""
     places = body.shape.places()
-    some = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), PLACES)).astype(int))]
+    sampled = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), PLACES)).astype(int))]
     turns = [csr(port.Psi) for port in body.ports.values()]
     with suppress(InputError):  # nodes of a superelement may have no rotations
-        turns.append(body.shape.rotation(some))
+        turns.append(body.shape.rotation(sampled))
     cubic = MEAN_CUBIC if getattr(body.recipe, "frame", None) == "mean axes" else CUBIC
     return MeshWatch(body.extent, csr(sp.vstack(turns)), body.shape.displacement(places), body, cubic)
 
@@ -130,65 +130,66 @@ def _mesh_watch(body: Body) -> MeshWatch:
 def largest_deformation(
     body: Body, t: np.ndarray, eta: np.ndarray, sigma: np.ndarray, *, far: Far = FREE
 ) -> Deformation | None:
-    """The largest deformation over time; eta (times, coordinates), sigma (times, stresses), `far` as in `BeamWatch.errors`."""
-    found = largest_deformations(body, t, [(eta, sigma)], far=far)
-    return found[0] if found else None
+    """The largest deformation over eta (times, coordinates), sigma (times, stresses), or None; `far` as in `BeamWatch.errors`."""
+    results = largest_deformations(body, t, [(eta, sigma)], far=far)
+    return results[0] if results else None
 
 
 def largest_deformations(
     body: Body, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], *, far: Far = FREE
 ) -> list[Deformation]:
-    """The same of several motions (eta, sigma) of one body, looked at together; empty where a body is not watched."""
-    looking = watch(body)
-    if looking is None or not len(t):
+    """`largest_deformation` of several motions (eta, sigma) of one body, evaluated together; empty for a rigid body."""
+    body_watch = watch(body)
+    if body_watch is None or not len(t):
         return []
-    angles = [np.linalg.norm(looking.rotations(eta), axis=-1).max(axis=1, initial=0.0) for eta, _ in motions]
-    some = [np.sort(np.argsort(angle)[-TIMES:]) for angle in angles]
-    eta, sigma = (np.concatenate([m[k][s] for m, s in zip(motions, some, strict=True)]) for k in (0, 1))
-    of_all = (
-        looking.errors(eta, sigma, far),
-        looking.strains(sigma).max(axis=1, initial=0.0),
-        looking.deflections(eta),
+    angles = [np.linalg.norm(body_watch.rotations(eta), axis=-1).max(axis=1, initial=0.0) for eta, _ in motions]
+    selected = [np.sort(np.argsort(angle)[-TIMES:]) for angle in angles]
+    eta, sigma = (np.concatenate([m[k][s] for m, s in zip(motions, selected, strict=True)]) for k in (0, 1))
+    quantities = (
+        body_watch.errors(eta, sigma, far),
+        body_watch.strains(sigma).max(axis=1, initial=0.0),
+        body_watch.deflections(eta),
     )
-    each = zip(*(np.split(values, np.cumsum([len(s) for s in some])[:-1]) for values in of_all), strict=True)
+    each = zip(*(np.split(values, np.cumsum([len(s) for s in selected])[:-1]) for values in quantities), strict=True)
     out = []
-    for (_, stress), angle, times, (off, strain, deflection) in zip(motions, angles, some, each, strict=True):
-        k, loaded = int(np.argmax(off)), stress[_most_loaded(body, stress)]
+    for (_, stress), angle, times, (error, strain, deflection) in zip(motions, angles, selected, each, strict=True):
+        k, loaded = int(np.argmax(error)), stress[_most_loaded(body, stress)]
         out.append(
             Deformation(
                 rotation=float(angle.max()),
                 strain=float(strain.max(initial=0.0)),
                 deflection=float(deflection.max()),
-                error=float(off[k]),
+                error=float(error[k]),
                 t=float(t[times[k]]),
-                stretch=float(looking.stretches(loaded).max(initial=0.0)),
-                coupling=float(looking.couplings(loaded).max(initial=0.0)),
+                stretch=float(body_watch.stretches(loaded).max(initial=0.0)),
+                coupling=float(body_watch.couplings(loaded).max(initial=0.0)),
             )
         )
     return out
 
 
 def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:
-    """The times with the largest of every resultant."""
-    parts = [np.abs(sigma[:, where]).max(axis=1, initial=0.0) for where in body.elastic.stresses.slices.values()]
+    """Indices of the times with the largest values of every stress resultant."""
+    parts = [np.abs(sigma[:, block]).max(axis=1, initial=0.0) for block in body.elastic.stresses.slices.values()]
     return np.unique([np.argsort(part)[-TIMES:] for part in parts]).astype(int)
 
 
-POINTS = 16  # along a beam, at least; a midpoint rule
-WORTH = 1e-3  # of the length: estimates below it are left as if nothing resisted
-HINGED = 0.1  # of the largest moment: end moments below it hold nothing
+POINTS = 16  # points of the midpoint rule along a beam, at least
+RESISTANCE_FROM = 1e-3  # of the length: smaller errors are estimated without the resistance of tension and supports
+HINGED = 0.1  # of the largest moment: an end with a smaller moment counts as hinged
+EQUAL_ENDS = 1e-6  # relative difference of the moments of both ends that is round-off: the first end is then fixed
 
 
 @dataclass(frozen=True, eq=False)
 class BeamWatch(Watch):
-    """The rows that give rotations and resultants at the midpoints of equal parts of every element."""
+    """The watch of a beam: rotations and resultants at the midpoints of equal parts of every element."""
 
     h: np.ndarray  # lengths of the parts, (points,)
     element: np.ndarray  # the element of each part
     compliance: np.ndarray  # strain and curvatures per N, T, M_y, M_z, (points, 4, 4)
-    winding: np.ndarray  # the torque of N along the fibres of a pretwisted beam, (I_p/A) φ₀', (points,)
-    fibre: np.ndarray  # farthest distances from the axis: in all, along z, along y, (points, 3)
-    held: np.ndarray  # the part of a missing moment that the frame carries, about x, y, z, (points, 3)
+    winding: np.ndarray  # torque per axial force N of a pretwisted beam, (I_p/A) φ₀', (points,)
+    fibre: np.ndarray  # largest distances from the axis: radial, along z, along y, (points, 3)
+    frame_share: np.ndarray  # the part of a missing moment that the frame carries, about x, y, z, (points, 3)
     stiffening: bool
     stress: dict[str, Matrix]
 
@@ -202,17 +203,17 @@ class BeamWatch(Watch):
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
         """The largest strain over the section at every point, (times, points)."""
-        strain = np.abs(self._strained(self.resultants(sigma)))
+        strain = np.abs(self._strains_of(self.resultants(sigma)))
         return strain[..., 0] + strain[..., 1] * self.fibre[:, 0] + (strain[..., 2:] * self.fibre[:, 1:]).sum(axis=-1)
 
-    def _strained(self, resultant: np.ndarray) -> np.ndarray:
-        """u_x' (with what a pretwist adds), θ_x', θ_y', θ_z' at the points, (times, points, 4)."""
+    def _strains_of(self, resultant: np.ndarray) -> np.ndarray:
+        """u_x' (with the part of the pretwist), θ_x', θ_y', θ_z' at the points, (times, points, 4)."""
         return np.einsum("pij,tpj->tpi", self.compliance, resultant)
 
-    def _curved(self, N: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """Curvatures of moments about the axes of the sections, of which N along winding fibres carries a part."""
+    def _curvatures(self, N: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """Curvatures under axial force N and moments m about the axes of the sections, (times, points, 3)."""
         torque = m[..., :1] - (self.winding * N)[..., None]
-        return self._strained(np.concatenate([N[..., None], torque, m[..., 1:]], axis=-1))[..., 1:]
+        return self._strains_of(np.concatenate([N[..., None], torque, m[..., 1:]], axis=-1))[..., 1:]
 
     def stretches(self, sigma: np.ndarray) -> np.ndarray:
         return np.abs(self.resultants(sigma)[..., 0] * self.compliance[:, 0, 0]).max(axis=1)
@@ -224,7 +225,8 @@ class BeamWatch(Watch):
         return ((moment**2).sum(axis=-1) * self.length**2 * unlike).max(axis=1)
 
     def errors(self, eta: np.ndarray, sigma: np.ndarray, far: Far = FREE) -> np.ndarray:
-        """The estimated error of the axis per length, (times,); `far` are the motions of the far end that joints prevent."""
+        """The estimated error of the axis relative to the length, (times,); `far` masks motions of the far end that joints
+        prevent."""
         psi, resultant = self.rotations(eta), self.resultants(sigma)
         N = resultant[..., 0]
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
@@ -235,69 +237,69 @@ class BeamWatch(Watch):
         exact = (1.0 + stretch)[..., None] * R[..., 0]
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)
-        load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # T feels no bending in the model
-        turned = self._curved(N, np.einsum("tpji,tpj->tpi", R, m + self._missing(load)))
-        across = np.cross(psi, turned)
-        bend = turned + 0.5 * across + np.cross(psi, across) / 12.0 - self._curved(N, m)
-        error = self._moved(bend, exact, exact - modelled, m)
-        if (k := np.flatnonzero(error > WORTH)).size:
-            resisted = self._resisted(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
-            error[k] = self._moved(bend[k] + resisted, exact[k], (exact - modelled)[k], m[k])
+        load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # the model's T ignores bending
+        curvature = self._curvatures(N, np.einsum("tpji,tpj->tpi", R, m + self._missing_moments(load)))
+        cross = np.cross(psi, curvature)
+        bend = curvature + 0.5 * cross + np.cross(psi, cross) / 12.0 - self._curvatures(N, m)
+        error = self._displaced_axis(bend, exact, exact - modelled, m)
+        if (k := np.flatnonzero(error > RESISTANCE_FROM)).size:
+            resisted = self._resistance(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
+            error[k] = self._displaced_axis(bend[k] + resisted, exact[k], (exact - modelled)[k], m[k])
         return error
 
-    def _missing(self, load: np.ndarray) -> np.ndarray:
-        """Moments that the model lacks: those of the load beyond a section, less what the held places of the frame carry."""
+    def _missing_moments(self, load: np.ndarray) -> np.ndarray:
+        """Moments that the model lacks: those of the load beyond a section minus the share of the frame, (times, points, 3)."""
         total = (self.h[:, None] * load).sum(axis=1, keepdims=True)
-        return self._from_end(load) - self.held * total
+        return self._from_end(load) - self.frame_share * total
 
-    def _moved(self, bend: np.ndarray, tangent: np.ndarray, more: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """How far the axis moves when the end with the larger moment is held; with none at both ends, relative to its chord."""
+    def _displaced_axis(self, bend: np.ndarray, tangent: np.ndarray, gap: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The largest displacement of the axis over the length, (times,), from the end of larger moment, or from the chord."""
         first, hinged = _ends(m)
         first = first[:, None, None]
-        turn = np.where(first, self._from_start(bend), -self._from_end(bend))
-        step = np.cross(turn, tangent) + more
-        way = np.where(first, self._from_start(step), -self._from_end(step))
+        rotation = np.where(first, self._from_start(bend), -self._from_end(bend))
+        increments = np.cross(rotation, tangent) + gap
+        path = np.where(first, self._from_start(increments), -self._from_end(increments))
         x = self._x / self.length
-        chord = way[:, :1] + (way[:, -1:] - way[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])
-        way = np.where(hinged[:, None, None], way - chord, way)
-        return np.linalg.norm(way, axis=-1).max(axis=1, initial=0.0) / self.length
+        chord = path[:, :1] + (path[:, -1:] - path[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])
+        path = np.where(hinged[:, None, None], path - chord, path)
+        return np.linalg.norm(path, axis=-1).max(axis=1, initial=0.0) / self.length
 
-    def _resisted(self, bend: np.ndarray, more: np.ndarray, m: np.ndarray, N: np.ndarray, far: Far) -> np.ndarray:
-        """The curvatures about x (none), y and z by which tension and the far support resist, (times, points, 3).
+    def _resistance(self, bend: np.ndarray, gap: np.ndarray, m: np.ndarray, N: np.ndarray, far: Far) -> np.ndarray:
+        """The curvatures about x (zero), y and z by which tension and the far support resist, (times, points, 3).
 
-        μ' = N ϑ − n,  ϑ' = bend + c μ: with the end that is held (T integrates from it), μ = −F N ϑ + R r, and r are the moment
-        and force of the far support, so that the axis neither turns (Σ h ϑ' = 0) nor moves there (Σ h ϑ + steps = 0).
+        μ' = N ϑ − n,  ϑ' = bend + c μ: T integrates from the fixed end, μ = −F N ϑ + R r, and r are the moment
+        and force of the far support, so that the axis neither rotates (Σ h ϑ' = 0) nor deflects there (Σ h ϑ + steps = 0).
         """
         count, p, h, x, L, c = len(bend), len(self.h), self.h, self._x, self.length, self.compliance[:, 2:, 2:]
         first, hinged = _ends(m)
-        steps = (h[:, None] * more).sum(axis=1)[:, [2, 1]] * np.array([-1.0, 1.0])
+        steps = (h[:, None] * gap).sum(axis=1)[:, [2, 1]] * np.array([-1.0, 1.0])
         bend = bend[..., 1:]
         start, end = self._from_start(np.eye(p)[None])[0], self._from_end(np.eye(p)[None])[0]
-        about, ramp = start - h @ start / L, end - np.outer(1.0 - x / L, h)
-        one, two = first[:, None, None], hinged[:, None, None]
-        T = np.where(two, about, np.where(one, start, -end))
-        F = np.where(two, ramp, np.where(one, end, -start))
-        R = np.where(one, np.stack([np.ones(p), 1.0 - x / L], axis=1), np.stack([np.ones(p), x / L], axis=1))
+        from_chord, ramp = start - h @ start / L, end - np.outer(1.0 - x / L, h)
+        fixed_first, both_hinged = first[:, None, None], hinged[:, None, None]
+        T = np.where(both_hinged, from_chord, np.where(fixed_first, start, -end))
+        F = np.where(both_hinged, ramp, np.where(fixed_first, end, -start))
+        R = np.where(fixed_first, np.stack([np.ones(p), 1.0 - x / L], axis=1), np.stack([np.ones(p), x / L], axis=1))
         pull = np.einsum("ikl,tij->tkilj", c, (F * N[:, None, :]) @ T)
         turn_and_move = np.stack([np.broadcast_to(h / L, (count, p)), h @ T / L**2], axis=1)
-        there = np.einsum("tcp,tpk->tkc", turn_and_move, bend) + np.stack([0.0 * steps, steps / L**2], axis=-1)
-        keeps = np.where(one, far[0], far[1]) & ~two  # (times; about y, z; turn, move)
+        end_motion = np.einsum("tcp,tpk->tkc", turn_and_move, bend) + np.stack([0.0 * steps, steps / L**2], axis=-1)
+        prevented = np.where(fixed_first, far[0], far[1]) & ~both_hinged  # (times; about y, z; turn, move)
         A, b, n = np.zeros((count, 2 * p + 4, 2 * p + 4)), np.zeros((count, 2 * p + 4)), 2 * p
         A[:, :n, :n] = np.eye(n) + pull.reshape(count, n, n)
         A[:, :n, n:] = -np.einsum("ikl,tic->tkilc", c / np.abs(c).max(), R).reshape(count, n, 4)
         b[:, :n] = -np.einsum("tkilj,tjl->tki", pull, bend).reshape(count, n)
-        rows = np.einsum("kl,tcp->tkclp", np.eye(2), turn_and_move) * keeps[..., None, None]
-        A[:, n:, :n], A[:, n:, n:] = rows.reshape(count, 4, n), np.eye(4) * ~keeps.reshape(count, 4, 1)
-        b[:, n:] = np.where(keeps, -there, 0.0).reshape(count, 4)
-        found = np.linalg.solve(A, b[..., None])[:, :n, 0].reshape(count, 2, p)
-        return np.stack([np.zeros((count, p)), found[:, 0], found[:, 1]], axis=-1)
+        rows = np.einsum("kl,tcp->tkclp", np.eye(2), turn_and_move) * prevented[..., None, None]
+        A[:, n:, :n], A[:, n:, n:] = rows.reshape(count, 4, n), np.eye(4) * ~prevented.reshape(count, 4, 1)
+        b[:, n:] = np.where(prevented, -end_motion, 0.0).reshape(count, 4)
+        curvatures = np.linalg.solve(A, b[..., None])[:, :n, 0].reshape(count, 2, p)
+        return np.stack([np.zeros((count, p)), curvatures[:, 0], curvatures[:, 1]], axis=-1)
 
     @cached_property
     def _x(self) -> np.ndarray:
         return np.asarray(np.cumsum(self.h) - 0.5 * self.h)
 
     def _forces(self, N: np.ndarray, m: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """n of an element: M_z' = −n_y + N u_y',  M_y' = n_z − N u_z'."""
+        """The internal force n at the points, (times, points, 3): M_z' = −n_y + N u_y',  M_y' = n_z − N u_z' in each element."""
         first = np.searchsorted(self.element, self.element)
         last = np.searchsorted(self.element, self.element, side="right") - 1
         x = self._x
@@ -306,23 +308,25 @@ class BeamWatch(Watch):
         return np.stack([N, pull[..., 1] - rate[..., 2], pull[..., 2] + rate[..., 1]], axis=-1)
 
     def _from_start(self, f: np.ndarray) -> np.ndarray:
+        """∫f dx from the first end to the points, (times, points, …)."""
         parts = self.h[:, None] * f
         return np.cumsum(parts, axis=1) - 0.5 * parts
 
     def _from_end(self, f: np.ndarray) -> np.ndarray:
+        """∫f dx from the points to the last end, (times, points, …)."""
         parts = self.h[:, None] * f
         return np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] - 0.5 * parts
 
 
 def _ends(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the first end has the larger moment and is taken as held; whether neither has any, (times,) each."""
+    """Masks (times,): the first end has the larger moment (or an equal one) and counts as fixed; both ends are hinged."""
     size = np.linalg.norm(m, axis=-1)
     ends = size[:, [0, -1]]
-    return ends[:, 0] >= ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
+    return ends[:, 0] >= (1.0 - EQUAL_ENDS) * ends[:, 1], ends.max(axis=1) < HINGED * size.max(axis=1)
 
 
 def beam_watch(body: Body, beam: Beam) -> BeamWatch:
-    """The watch of a beam as it is discretised, in a plane or in space, reduced or not."""
+    """The watch of the body of a beam, in a plane or in space, reduced or not."""
     nodes = body.shape.places()[::4]
     parts = max(4, -(-POINTS // (len(nodes) - 1)))
     edges = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * np.linspace(0, 1, parts + 1)[:-1]).ravel(), 1.0)
@@ -334,7 +338,7 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
         element=np.repeat(np.arange(len(nodes) - 1), parts),
         **_elasticity(beam, nodes, s),
         fibre=np.stack([np.hypot(y, z), z, y], axis=1),
-        held=_frame_moments(conditions(beam.frame), s),
+        frame_share=_frame_moments(conditions(beam.frame), s),
         stiffening=beam.stiffening,
         rotation=body.shape.rotation(s),
         stress=body.shape.stress(s),
@@ -343,9 +347,9 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
 
 
 def _elasticity(beam: Beam, nodes: np.ndarray, s: np.ndarray) -> dict[str, np.ndarray]:
-    """Compliance and winding at places s between the nodes."""
+    """The fields `compliance` and `winding` of `BeamWatch` at fractions s; `nodes` are the fractions of the nodes."""
     number = beam.pretwisted(beam.length * s, beam.length * nodes)
-    torsion = number["GJ"] > 0.0  # without a torsion constant there is no twist
+    torsion = number["GJ"] > 0.0  # without a torsion constant the beam has no twist
     stiffness = np.zeros((len(s), 4, 4))
     for k, value in enumerate((number["EA"], np.where(torsion, number["GJ"], 1.0), number["EI_y"], number["EI"])):
         stiffness[:, k, k] = value
@@ -356,8 +360,8 @@ def _elasticity(beam: Beam, nodes: np.ndarray, s: np.ndarray) -> dict[str, np.nd
 
 
 def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
-    """What the places that a frame holds take of a moment that is missing before them: a step where the turn is held, else a
-    ramp between two places whose deflections are."""
+    """The share of a missing moment that the frame carries at s, (points, 3): a step where the frame fixes the rotation, else a
+    ramp between two places where it fixes deflections."""
     out = np.zeros((len(s), 3))
     for k, (turn, deflection) in enumerate((("theta_x", ""), ("theta_y", "u_z"), ("theta_z", "u_y"))):
         turns = [place for place, names in frame.items() if turn in names]
@@ -367,7 +371,7 @@ def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
 
 
 def _extent(section: Section) -> tuple[float, float]:
-    """Half the height along y and the width along z; of a section by numbers, of the rectangle with its moments."""
+    """Half the height along y and half the width along z; without an outline, of the rectangle with the same moments."""
     if isinstance(section, Shaped):
         y, z = np.abs(section.rim()).max(axis=0)
         return float(y), float(z)

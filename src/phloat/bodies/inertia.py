@@ -1,4 +1,4 @@
-"""The mass of a floating body: six arrays, assembled once, and the full M(η) of (10) made from them.
+"""The mass of a floating body: six arrays, assembled once, from which the full M(η) of (10) is computed.
 
     m,  s₀ = ∫ρx,  J₀ = ∫ρ[x]ᵀ[x],  S = ∫ρΦ,  X_ab,k = ∫ρ x_a Φ_b,k,  W_ab,kl = ∫ρ Φ_a,k Φ_b,l
 
@@ -28,7 +28,7 @@ MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB he
 
 
 class DeformedInertia(NamedTuple):
-    """Of a deformed body: static moment s_u, first moments Y, the ω–η̇ block c, and the whole M(η)."""
+    """Arrays of a deformed body: static moment s_u, first moments Y, the ω–η̇ block c, and M(η)."""
 
     s_u: np.ndarray
     Y: np.ndarray
@@ -60,7 +60,7 @@ class Inertia:
 
     @cached_property
     def W(self) -> np.ndarray:
-        """The last array, dense, as moving bodies need it."""
+        """W_ab,kl as a dense array (3, 3, n, n). Raises InputError if n is too large for that."""
         n = self.S.shape[1]
         if not n:
             return np.zeros((3, 3, 0, 0))
@@ -72,11 +72,12 @@ class Inertia:
 
     @cached_property
     def M_ff_dense(self) -> np.ndarray:
+        """M_ff as a dense array."""
         W = self.W
         return self.M_s.toarray() + W[0, 0] + W[1, 1] + W[2, 2]
 
     def at(self, eta: np.ndarray) -> DeformedInertia:
-        """s_u, J_u, c and M(η) of a deformed body."""
+        """The arrays of the body deformed by η (n,)."""
         Y = first_moments(self.X, self.W, eta)
         s_u, J_u, c = self.s0 + self.S @ eta, rotary_inertia(self.E0, self.X, Y, eta), coupling(Y)
         return DeformedInertia(s_u, Y, c, mass_matrix(self.m, s_u, J_u, self.S, c, self.M_ff_dense))
@@ -90,12 +91,12 @@ class Inertia:
         return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
 
     def selected(self, keep: np.ndarray) -> Inertia:
-        """The same body with some of its deformation coordinates only."""
+        """The inertia in the deformation coordinates of a mask."""
         W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
         return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=csr(self.M_s[keep][:, keep]))
 
     def projected(self, V: Matrix | np.ndarray) -> Inertia:
-        """The same body with η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
+        """The inertia in reduced coordinates, η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
         X = self.X @ (V if isinstance(V, np.ndarray) else V.toarray())
         W = tuple(tuple(csr(V.T @ w @ V) for w in row) for row in self.W_ab)
         return replace(self, S=self.S @ V, X=X, W_ab=W, M_s=csr(V.T @ self.M_s @ V))
@@ -103,7 +104,7 @@ class Inertia:
 
 @cache
 def turned_moments() -> np.ndarray:
-    """T_ab,de,cf of the second-order part Σ T_ab,de,cf ψ_d χ_e E_cf of R E Rᵀ and of its ω–η̇ block.
+    """The tensor T_ab,de,cf of the second-order part Σ T_ab,de,cf ψ_d χ_e E_cf of R E Rᵀ and of its ω–η̇ block.
 
         [ψ]E[χ]ᵀ + ¼ (S E + E S),   S = [ψ][χ] + [χ][ψ] = χψᵀ + ψχᵀ − 2 ψ·χ I
 
@@ -121,10 +122,10 @@ def turned_moments() -> np.ndarray:
 def rigid_sections(
     E: Sequence[np.ndarray], turn: Sequence[Matrix | np.ndarray], E_yz: np.ndarray | None = None
 ) -> Inertia:
-    """The rotary inertia of sections with second moments E at points, that turn by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
+    """The rotary inertia of sections with second moments E at points, which rotate by ψ = (ψ_x, ψ_y, ψ_z), points × coordinates.
 
-    E = ∫ρ x xᵀ by its diagonal (∫ρx², ∫ρy², ∫ρz²), and ∫ρyz where the axes are not principal ones.
-    X = E[ψ]ᵀ,  W = `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ; the trace ΣW_aa is zero: turning leaves tr E alone.
+    E = ∫ρ x xᵀ is given by its diagonal (∫ρx², ∫ρy², ∫ρz²), and by ∫ρyz if the axes are not principal.
+    X = E[ψ]ᵀ,  W from `turned_moments`,  J = tr(E) I − E,  M_s = ΨᵀJΨ; the trace ΣW_aa is zero: rotation does not change tr E.
     """
     n, T = turn[0].shape[1], turned_moments()
     none = turn[0].T @ (0.0 * turn[0])  # dense or sparse, as the rotations are
@@ -149,9 +150,9 @@ def rigid_sections(
 def six_arrays(
     x: np.ndarray, mass: np.ndarray | Matrix, Phi: Sequence[Matrix | np.ndarray], sections: Inertia | None = None
 ) -> Inertia:
-    """The arrays of masses at points x (points, 3) that move by Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates.
+    """The six arrays of masses at points x (points, 3) with displacements Φ = (Φ_x, Φ_y, Φ_z), each points × coordinates.
 
-    `mass` is one number a point, or the consistent mass matrix of nodes: then x and Φ are nodal values of fields.
+    `mass` is one number for each point, or the consistent mass matrix of nodes: then x and Φ are nodal values of fields.
     """
     n = Phi[0].shape[1]
     heavy = [weighted(p, mass) if mass.ndim == 1 else mass @ p for p in Phi]
@@ -163,7 +164,7 @@ def six_arrays(
     M_s = zero_matrix(n, n)
     if sections is not None:
         J0, X, M_s = J0 + sections.J0, X + sections.X, sections.M_s
-        W = [[csr(w + own) for w, own in zip(*rows, strict=True)] for rows in zip(W, sections.W_ab, strict=True)]
+        W = [[csr(w + rotary) for w, rotary in zip(*rows, strict=True)] for rows in zip(W, sections.W_ab, strict=True)]
     return Inertia(
         m=float(mass.sum()),
         s0=heavy_x.sum(axis=0),
@@ -176,7 +177,7 @@ def six_arrays(
 
 
 def rigid_inertia(mass: float, center: np.ndarray, inertia: np.ndarray) -> Inertia:
-    """A rigid body: inertia about its mass centre, moved to P (Steiner)."""
+    """The inertia of a rigid body, given about its mass centre and shifted to P (Steiner)."""
     empty, J0 = zero_matrix(0, 0), inertia + mass * skew(center).T @ skew(center)
     return Inertia(mass, mass * center, J0, np.zeros((3, 0)), np.zeros((3, 3, 0)), ((empty,) * 3,) * 3, empty)
 

@@ -84,7 +84,7 @@ class Orthotropic:
     axes: tuple[tuple[float, ...], ...] | np.ndarray | None = optional(
         None, "columns: directions of the material's axes in body axes"
     )
-    not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # they turn together
+    not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # the columns can only rotate together
 
     def __post_init__(self) -> None:
         for name, text in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
@@ -96,23 +96,23 @@ class Orthotropic:
             if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-9:
                 raise InputError(f"the columns of axes must be three perpendicular unit vectors, not {self.axes!r}")
             object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
-        least = float(np.linalg.eigvalsh(self._scaled())[0])
-        if least <= 1e-9:
+        smallest = float(np.linalg.eigvalsh(self._scaled())[0])
+        if smallest <= 1e-9:
             E = self.E
-            most = ", ".join(f"{np.sqrt(E[a] / E[b]):.3g}" for a, b in ((0, 1), (0, 2), (1, 2)))
+            limits = ", ".join(f"{np.sqrt(E[a] / E[b]):.3g}" for a, b in ((0, 1), (0, 2), (1, 2)))
             raise InputError(
-                f"nu_12, nu_13, nu_23 = {self.nu} gain energy; with E = {E} they must be below {most}, and small together"
+                f"nu_12, nu_13, nu_23 = {self.nu} gain energy; with E = {E} they must be below {limits}, and small together"
             )
 
     def _scaled(self) -> np.ndarray:
-        """√E_i S_ij √E_j of the normal strains."""
+        """The dimensionless compliance √E_i S_ij √E_j of the normal strains, 3 × 3."""
         (E1, E2, E3), (n12, n13, n23) = self.E, self.nu
         a, b, c = -n12 * np.sqrt(E2 / E1), -n13 * np.sqrt(E3 / E1), -n23 * np.sqrt(E3 / E2)
         return np.array([[1.0, a, b], [a, 1.0, c], [b, c, 1.0]])
 
     @cached_property
     def _compliance(self) -> np.ndarray:
-        """In body axes, 6 × 6."""
+        """Strain from stress in body axes, 6 × 6: xx, yy, zz, yz, xz, xy."""
         S, size = np.zeros((6, 6)), np.sqrt(self.E)
         S[:3, :3] = self._scaled() / np.outer(size, size)
         S[3:, 3:] = np.diag(1.0 / np.array(self.G)[::-1])  # yz, xz, xy
@@ -133,13 +133,13 @@ class Orthotropic:
 
 
 def _strains_along(axes: np.ndarray) -> np.ndarray:
-    """Strains along the axes (columns) from those along x, y, z, in the order xx, yy, zz, yz, xz, xy: ε' = Aᵀ ε A."""
+    """The 6 × 6 matrix of ε' = Aᵀ ε A: strains along the axes (columns) from strains along x, y, z; xx, yy, zz, yz, xz, xy."""
     pairs = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
     T = np.zeros((6, 6))
     for k, (a, b) in enumerate(pairs):
         for l, (c, d) in enumerate(pairs):
-            both = axes[c, a] * axes[d, b] + axes[d, a] * axes[c, b]  # of one tensor shear = half the engineering one
-            T[k, l] = 0.5 * both if a == b else both
+            products = axes[c, a] * axes[d, b] + axes[d, a] * axes[c, b]  # a tensor shear is half the engineering one
+            T[k, l] = 0.5 * products if a == b else products
     return T
 
 
@@ -147,15 +147,15 @@ Thickness = float | Callable[[np.ndarray, np.ndarray], np.ndarray | float]
 
 
 def thickness_at(thickness: Thickness, x: np.ndarray) -> np.ndarray:
-    """A thickness, a number or a function of x and y, at points (…, 2 or 3). Raises InputError unless it is positive there."""
+    """A thickness (a number or a function of x and y) at points (…, 2 or 3). Raises InputError unless it is positive everywhere."""
     shape = x.shape[:-1]
     h = np.asarray(thickness(x[..., 0], x[..., 1]) if callable(thickness) else thickness, dtype=float)
     if h.shape not in ((), shape):
         raise InputError(f"thickness(x, y) gave shape {h.shape} for points {shape}; it must be one number a point")
     h = np.broadcast_to(h, shape)
     if not (np.isfinite(h) & (h > 0.0)).all():
-        worst = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), shape)
-        raise InputError(f"the thickness at ({x[worst][0]:g}, {x[worst][1]:g}) is {h[worst]:g}; it must be positive")
+        i = np.unravel_index(np.where(np.isfinite(h), h, -np.inf).argmin(), shape)
+        raise InputError(f"the thickness at ({x[i][0]:g}, {x[i][1]:g}) is {h[i]:g}; it must be positive")
     return h
 
 
@@ -163,10 +163,10 @@ def thickness_at(thickness: Thickness, x: np.ndarray) -> np.ndarray:
 class Rayleigh:
     """Damping proportional to mass (1/s) and to stiffness (s).
 
-    `stiffness` acts on the rate of the whole strain, as `KelvinVoigt`. `mass` acts on the velocity of each point relative to
-    `relative_to`: the name of a port, or "body" for the body's own mean rigid motion (its mass centre and angular momentum).
-    Relative to a port at rest, every mode of a body clamped there decays by mass/2; relative to "body", every free-free mode.
-    Rigid motion is never damped. Small-motion systems of meshes may also say "ground".
+    `stiffness` acts on the strain rate, its quadratic part included, as `KelvinVoigt`. `mass` acts on the velocity of each
+    point relative to `relative_to`: the name of a port, or "body" for the body's own mean rigid motion (its mass centre and
+    angular momentum). Relative to a port at rest, every mode of a body clamped there decays by mass/2; relative to "body",
+    every free-free mode. Rigid motion is never damped. Small-motion systems of meshes may also say "ground".
     """
 
     mass: float = optional(0.0, "by mass, 1/s: twice the decay rate of every mode", "rate", least=0.0)
@@ -181,13 +181,13 @@ class Rayleigh:
 
     @property
     def not_numbers(self) -> tuple[str, ...]:
-        """Damping by mass is no parameter without `relative_to`."""
+        """Without `relative_to` damping by mass is no parameter."""
         return ("mass",) if self.relative_to is None else ()
 
 
 @dataclass(frozen=True)
 class KelvinVoigt:
-    """Stress E (ε + time · ε̇) of the whole strain, its quadratic part included, with the retardation time in seconds."""
+    """Stress E (ε + time · ε̇), with the quadratic part of the strain included; `time` is the retardation time in seconds."""
 
     time: float = field(metadata=describe("retardation time", "time", least=0.0))
     mass: ClassVar[float] = 0.0  # no damping by mass
@@ -205,7 +205,7 @@ class KelvinVoigt:
 class ModalDamping:
     """The same damping ratio for all modes of a body: clamped at the port `relative_to`, or free-free with "body".
 
-    It acts on the rate of the whole strain, so bending that shortens the axis is not damped as axial motion.
+    It acts on the strain rate with its quadratic part, so bending that shortens the axis is not damped as axial motion.
     """
 
     ratio: float = field(metadata=describe("damping ratio of all modes", least=0.0))
@@ -227,9 +227,10 @@ def require_damping(damping: object, more: str = "") -> None:
         raise InputError(f"damping is {damping!r}; it must be Rayleigh(…), KelvinVoigt(…) or ModalDamping(…){more}")
 
 
-def _reference(what: str, relative_to: object) -> None:
+def _reference(label: str, relative_to: object) -> None:
+    """Raises InputError unless `relative_to` is a name."""
     if not isinstance(relative_to, str) or not relative_to:
         raise InputError(
-            f"{what} damps motion relative to something, and relative_to is {relative_to!r}; give relative_to='P' (the name of "
+            f"{label} damps motion relative to something, and relative_to is {relative_to!r}; give relative_to='P' (the name of "
             "a port: modes of the body clamped there decay alike) or relative_to='body' (its mean rigid motion: free-free modes do)"
         )

@@ -1,4 +1,4 @@
-"""Outlines of solids, sheets and plates that mesh themselves, with as many cells as asked for."""
+"""Outlines of solids, sheets and plates, which are meshed with a chosen number of cells."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from phloat.fem.mesh import Mesh
 
 
 class Outline(Protocol):
-    """Something that can be meshed finer or coarser."""
+    """A shape that can be meshed with any number of cells."""
 
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
-        """A mesh with n cells along the longest side, or with the given numbers of cells along each."""
+        """A mesh with n cells along the longest side, or with n[k] cells along side k."""
 
 
 class PositiveSides:
-    """Fields called a, b, c are positive lengths."""
+    """Base of outlines whose fields a, b, c must be positive lengths."""
 
     def __post_init__(self) -> None:
         for name in sorted(vars(self).keys() & {"a", "b", "c"}):
@@ -59,7 +59,7 @@ class RectangleOutline(PositiveSides):
 class TubeOutline:
     """A tube about the x axis, or a full bar where inner is 0: sides left x = 0, right x = length, outer, inner.
 
-    Numbers of cells: along it, through its wall (from its middle, at least 2, of a full bar), around it (a multiple of 4).
+    Numbers of cells: along the axis, through the wall (of a full bar from axis to side, at least 2), around (a multiple of 4).
     """
 
     length: float
@@ -69,10 +69,10 @@ class TubeOutline:
 
     def mesh(self, n: int | Sequence[int], order: int) -> Mesh:
         wall, middle = self.outer - self.inner, np.pi * (self.outer + self.inner)
-        along, through, around = _counts(n, (self.length, wall, middle))
+        axial, through, around = _counts(n, (self.length, wall, middle))
         if np.ndim(n) == 0:
             through, around = max(through, 1 if self.inner else 2), max(8, 4 * round(around / 4))
-        return shapes.tube(self.length, self.outer, self.inner, along, through, around, kind=self.cells, order=order)
+        return shapes.tube(self.length, self.outer, self.inner, axial, through, around, kind=self.cells, order=order)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ class BracketOutline:
 
 
 def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int, refine: int) -> Mesh:
-    """The mesh of the wanted order, an outline with n cells, cut into halves `refine` times."""
+    """The mesh of a body in cells of this order, an outline with n cells, refined `refine` times. Raises InputError if n does
+    not fit."""
     if order not in (1, 2):
         raise InputError(f"order is {order!r}; displacements are of order 1 or 2")
     whole_number("refine", refine, 0)
@@ -105,18 +106,18 @@ def mesh_outline(mesh: Mesh | Outline, n: int | Sequence[int] | None, order: int
 
 
 def _positive_integers(n: object) -> list[int]:
-    """One or several whole numbers, 1 or more."""
+    """One or several numbers of cells as a list. Raises InputError unless they are whole and positive."""
     return [whole_number("the number of cells", k, 1) for k in np.atleast_1d(np.asarray(n, dtype=object))]
 
 
 def _counts(n: int | Sequence[int], lengths: Sequence[float]) -> list[int]:
-    """Cells along each side: as given, or n along the longest and as many of about the same size along the others."""
-    whole = _positive_integers(n)
+    """Numbers of cells along the sides: n itself, or n along the longest side and cells of about this size along the others."""
+    numbers = _positive_integers(n)
     if np.ndim(n) == 0:
-        return [max(1, round(whole[0] * side / max(lengths))) for side in lengths]
-    if len(whole) != len(lengths):
-        raise InputError(f"{len(whole)} numbers of cells, {tuple(whole)}; this outline has {len(lengths)}")
-    return whole
+        return [max(1, round(numbers[0] * side / max(lengths))) for side in lengths]
+    if len(numbers) != len(lengths):
+        raise InputError(f"{len(numbers)} numbers of cells, {tuple(numbers)}; this outline has {len(lengths)}")
+    return numbers
 
 
 # --- plates -----------------------------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ class PlateRectangle(PositiveSides):
     b: float
 
     def mesh(self, n: int | tuple[int, int], kind: str) -> Mesh:
-        """n cells along the longer side and as many along the other as make them about square, at least 2; or (nx, ny)."""
+        """n cells along the longer side and about square ones along the other, at least 2; or (nx, ny)."""
         longest, numbers = max(self.a, self.b), _positive_integers(n)
         if len(numbers) > 2:
             raise InputError(f"n is {n!r}; it must be a number of cells, or two: (along x, along y)")
@@ -155,10 +156,10 @@ class PlateDisc:
             raise InputError(f"the inner radius is {self.inner:g}; it must be smaller than the radius {self.radius:g}")
 
     def mesh(self, n: int | tuple[int, int], kind: str, *, inscribed: bool = False) -> Mesh:
-        """n cells from the middle (or the bore) to the rim.
+        """A mesh with n cells from the middle (or the bore) to the rim.
 
-        Unless `inscribed`, vertices lie a little outside the circles, so that the straight cells have the area of the disc:
-        frequencies of a free disc are then 50 times nearer.
+        Unless `inscribed`, vertices lie slightly outside the circles, so that the straight cells have the area of the disc:
+        errors of the frequencies of a free disc are then 50 times smaller.
         """
         if isinstance(n, tuple):
             raise InputError(f"n is {n!r}; a disc takes one number, of cells from the middle to the rim")

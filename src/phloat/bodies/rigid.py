@@ -115,17 +115,18 @@ class PointMass:
 
 @dataclass(frozen=True, eq=False)
 class RigidShape(Shape):
-    """A rigid body is drawn by its ports: place s is the port's number."""
+    """The shape of a rigid body, drawn by its ports: place s is the number of a port."""
 
-    at: np.ndarray
+    x_ports: np.ndarray
 
     def places(self) -> np.ndarray:
-        return np.arange(len(self.at), dtype=float)
+        return np.arange(len(self.x_ports), dtype=float)
 
     def points(self, s: np.ndarray) -> np.ndarray:
         if not np.isin(s, self.places()).all():
-            raise InputError(f"place {s} is no port of this rigid body; its ports are numbered 0 to {len(self.at) - 1}")
-        return self.at[np.asarray(s, dtype=int)]
+            last = len(self.x_ports) - 1
+            raise InputError(f"place {s} is no port of this rigid body; its ports are numbered 0 to {last}")
+        return self.x_ports[np.asarray(s, dtype=int)]
 
     def displacement(self, s: np.ndarray) -> Matrix:
         return zero_matrix(3 * len(s), 0)
@@ -144,6 +145,7 @@ class RigidShape(Shape):
 
 
 def _rigid(recipe: Recipe, inertia: Inertia, points: dict[str, np.ndarray], active: tuple[int, ...]) -> Body:
+    """A body without deformation with ports at points, {name: x}."""
     none = np.zeros((3, 0))
     ports = {name: Port(x, none, none) for name, x in points.items()}
     empty = np.zeros(0, dtype=bool)

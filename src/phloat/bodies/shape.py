@@ -1,4 +1,4 @@
-"""Fields of a body at places of it, as matrices that multiply its coordinates and stresses."""
+"""Fields of a body (displacement, rotation, stress) as matrices that multiply its coordinates and stresses."""
 
 from __future__ import annotations
 
@@ -11,51 +11,53 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.sparse import Matrix, csr
+from phloat.bodies.beams.section import Section
 
 
 class Shape(Protocol):
-    """Fields of a body at places s, as matrices that multiply η or σ."""
+    """Fields of a body at places s as matrices that multiply η or σ; by default a place is a point in body axes."""
 
     def places(self) -> np.ndarray:
-        """Places to draw the body by, in order."""
+        """The places by which the body is drawn, in order."""
 
     def points(self, s: np.ndarray) -> np.ndarray:
-        """Undeformed points in body axes, (places, 3); places are points unless a shape says otherwise."""
+        """The undeformed points of places in body axes, (places, 3)."""
         return s
 
     def displacement(self, s: np.ndarray) -> Matrix:
-        """u_f = Φ η at the places: rows (x, y, z) of each place in turn."""
+        """Φ of the displacement u_f = Φ η: rows (x, y, z) of each place in turn."""
 
     def rotation(self, s: np.ndarray) -> Matrix:
-        """Rotation Ψ η of the sections, rows likewise."""
+        """Ψ of the rotation Ψ η of the sections: rows (x, y, z) of each place in turn."""
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        """Each stress resultant at the places, per σ."""
+        """Stress resultants by name, each a matrix that multiplies σ, (places, stresses)."""
         return {}
 
     def material(self, x: np.ndarray) -> Matrix:
-        """u_f of material points x (points, 3) in body axes, on the line of a beam or off it: rows (x, y, z) of each."""
+        """Φ of material points x (points, 3) in body axes, which may lie off the axis of a beam: rows (x, y, z) of each."""
         return self.displacement(x)
 
     def cauchy(self, x: np.ndarray) -> Matrix:
-        """Stress at material points per σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
+        """Cauchy stress at material points as a matrix that multiplies σ: rows (xx, yy, zz, yz, xz, xy) of each point in turn."""
 
     def stress_points(self) -> np.ndarray:
-        """Material points at which the largest stress is searched, (points, 3)."""
+        """Material points among which the largest stress is searched, (points, 3)."""
+
+    def cross_sections(self, x: np.ndarray) -> list[Section]:
+        """The section of a beam at each of the points x (m) along its axis; an empty list for other bodies."""
+        return []
 
 
 def in_turn(rows: Sequence[Matrix | np.ndarray]) -> Matrix:
-    """Rows (x, y, z), or components of stress, of each place in turn, from one matrix for each component."""
+    """Interleaves the rows of one matrix for each component: all components of the first place, then of the second, …"""
     count = rows[0].shape[0]
     order = np.arange(len(rows) * count).reshape(len(rows), count).T.ravel()
     return csr(csr(sp.vstack([csr(row) for row in rows]))[order])
 
 
 class DerivedShape(Shape):
-    """A shape whose coordinates and stresses are combinations of those of another one: η = V_v η_r, σ = V_σ σ_r.
-
-    Without V_σ the stresses are the same.
-    """
+    """A shape in other coordinates and stresses: η = V_v η_r, σ = V_σ σ_r. If V_σ is None the stresses are the same."""
 
     shape: Shape
     V_v: Matrix | np.ndarray
@@ -85,13 +87,16 @@ class DerivedShape(Shape):
     def stress_points(self) -> np.ndarray:
         return self.shape.stress_points()
 
+    def cross_sections(self, x: np.ndarray) -> list[Section]:
+        return self.shape.cross_sections(x)
+
     def _of_stresses(self, rows: Matrix) -> Matrix:
         return rows if self.V_sigma is None else csr(rows @ self.V_sigma)
 
 
 @dataclass(frozen=True, eq=False)
 class Combined(DerivedShape):
-    """Combinations given by their matrices."""
+    """A shape in the reduced coordinates and stresses of given matrices."""
 
     shape: Shape
     V_v: Matrix
@@ -100,7 +105,7 @@ class Combined(DerivedShape):
 
 @dataclass(frozen=True, eq=False)
 class Selected(DerivedShape):
-    """A shape with some of its coordinates and stresses only, by masks; without `strains` with all its stresses."""
+    """A shape with only the coordinates and stresses of two masks; if `strains` is None all stresses remain."""
 
     shape: Shape
     keep: np.ndarray
@@ -115,12 +120,12 @@ class Selected(DerivedShape):
         return None if self.strains is None else selection(self.strains)
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        found = super().stress(s)
-        return found if self.strains is None else {name: rows for name, rows in found.items() if rows.nnz}
+        resultants = super().stress(s)
+        return resultants if self.strains is None else {name: rows for name, rows in resultants.items() if rows.nnz}
 
 
 def rigid_motions(x: np.ndarray) -> np.ndarray:
-    """[I, −[x]]: the motion of points x (points, 3) per (v, ω) about the origin, (points, 3, 6)."""
+    """[I, −[x]]: the velocities of points x (points, 3) from the twist (v, ω) of the origin, (points, 3, 6)."""
     out = np.zeros((len(x), 3, 6))
     out[:, :, :3] = np.eye(3)
     out[:, :, 3:] = np.cross(np.eye(3), x[:, None]).transpose(0, 2, 1)  # ω × x
@@ -128,5 +133,5 @@ def rigid_motions(x: np.ndarray) -> np.ndarray:
 
 
 def selection(chosen: np.ndarray) -> Matrix:
-    """Columns of the identity, by a mask."""
+    """The columns of the identity chosen by a mask."""
     return csr(sp.eye_array(len(chosen), format="csc")[:, chosen])

@@ -2,8 +2,8 @@
 
     ε(η) = D η + ½ Q η η,   Hdef = ½ σᵀC σ
 
-Stress lives in spaces that contain the linear strains. The quadratic part is the membrane strain ½ (u_y'² + u_z'²), in its
-element mean: a skew pair modulated by η, so H stays quadratic and geometric stiffening costs no potential of its own.
+The stress spaces contain the linear strains. The quadratic part is the membrane strain ½ (u_y'² + u_z'²), in its
+element mean: a skew pair modulated by η, so H stays quadratic and geometric stiffening needs no further potential.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from phloat.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """Q as a list of entries: strain s gains ½ · value · η_row · η_column; symmetric in row and column."""
+    """Q as a list of entries: each adds ½ · value · η_row · η_column to its strain; symmetric in row and column."""
 
     strain: np.ndarray
     row: np.ndarray
@@ -28,24 +28,24 @@ class Quadratic:
     value: np.ndarray
 
     def selected(self, keep: np.ndarray, strains: np.ndarray) -> Quadratic:
-        """With some coordinates and strains only (boolean masks)."""
-        kept = keep[self.row] & keep[self.column] & strains[self.strain]
+        """The entries of the coordinates and strains in two masks, renumbered."""
+        mask = keep[self.row] & keep[self.column] & strains[self.strain]
         place, s_place = np.cumsum(keep) - 1, np.cumsum(strains) - 1
-        return Quadratic(s_place[self.strain[kept]], place[self.row[kept]], place[self.column[kept]], self.value[kept])
+        return Quadratic(s_place[self.strain[mask]], place[self.row[mask]], place[self.column[mask]], self.value[mask])
 
     def projected(self, V_v: np.ndarray, V_sigma: np.ndarray) -> Quadratic:
-        """V_σᵀ Q V_v V_v, as a list again."""
-        S, left, right = self.value[:, None] * V_sigma[self.strain], V_v[self.row], V_v[self.column]
-        used, felt = (
-            np.flatnonzero(part.any(axis=0)) for part in (left, S)
-        )  # coordinates that bend, stresses that feel it
-        dense = np.einsum("es,ek,el->skl", S[:, felt], left[:, used], right[:, used], optimize=True)
+        """V_σᵀ Q V_v V_v as a list of entries."""
+        S, V_row, V_column = self.value[:, None] * V_sigma[self.strain], V_v[self.row], V_v[self.column]
+        # reduced coordinates that strain, and reduced stresses that work on that
+        used, stressed = (np.flatnonzero(part.any(axis=0)) for part in (V_row, S))
+        dense = np.einsum("es,ek,el->skl", S[:, stressed], V_row[:, used], V_column[:, used], optimize=True)
         dense = 0.5 * (dense + dense.transpose(0, 2, 1))
         s, k, l = np.nonzero(dense)
-        return Quadratic(felt[s], used[k], used[l], dense[s, k, l])
+        return Quadratic(stressed[s], used[k], used[l], dense[s, k, l])
 
 
 def no_quadratic() -> Quadratic:
+    """A quadratic part without entries."""
     none = np.zeros(0, dtype=np.int64)
     return Quadratic(none, none, none, np.zeros(0))
 
@@ -54,8 +54,8 @@ def no_quadratic() -> Quadratic:
 class Elastic:
     """Compliance C, linear strain map D, quadratic part Q, damping; `stresses` names the blocks of σ.
 
-    Damping is a force `drag` η̇, and a stress (`time` C⁻¹ + `viscosity`) ε̇ that follows the rate of the whole strain; no
-    `viscosity` is None.
+    Damping is a force `drag` η̇, and a stress (`time` C⁻¹ + `viscosity`) ε̇ with the quadratic part of ε included;
+    a `viscosity` of None is zero.
     """
 
     C: Matrix
@@ -68,6 +68,7 @@ class Elastic:
 
     @cached_property
     def C_inverse(self) -> Matrix:
+        """C⁻¹. Raises InputError if C is not block diagonal by elements."""
         inverse = block_inverse(self.C)
         if inverse is None:
             raise InputError("the compliance of this body is not local to its elements; use others than 'hhj'")
@@ -75,16 +76,17 @@ class Elastic:
 
     @cached_property
     def K(self) -> Matrix:
-        """DᵀC⁻¹D."""
+        """The stiffness of the undeformed body, DᵀC⁻¹D."""
         return csr(self.D.T @ self.C_inverse @ self.D)
 
     @property
     def damped(self) -> bool:
+        """Whether there is any damping."""
         return bool(self.drag.nnz or self.time or self.viscosity is not None)
 
     @cached_property
     def viscous(self) -> Matrix:
-        """Stress per rate of strain: time · C⁻¹ + viscosity."""
+        """Stress per strain rate: time · C⁻¹ + viscosity."""
         proportional = csr(self.time * self.C_inverse)
         return proportional if self.viscosity is None else csr(proportional + self.viscosity)
 
@@ -95,7 +97,7 @@ class Elastic:
         return out if self.viscosity is None else csr(out + self.D.T @ self.viscosity @ self.D)
 
     def damping(self, eta: np.ndarray) -> np.ndarray:
-        """R_d(η) = drag + BᵀVB with B = D + Qη and V the stress per rate of strain, (n, n)."""
+        """R_d(η) = drag + BᵀVB with B = D + Qη and V = `viscous`, (n, n)."""
         Q = self.Q
         if not (Q.value.size and eta.any() and (self.time or self.viscosity is not None)):
             return np.asarray(self.R_d.toarray())
@@ -120,6 +122,7 @@ class Elastic:
         return self.C_inverse @ strain
 
     def selected(self, keep: np.ndarray, strains: np.ndarray) -> Elastic:
+        """The elasticity in the coordinates and stresses of two masks."""
         names = {n: s for n, s in self.stresses.shapes.items() if strains[self.stresses[n]].all()}
         return Elastic(
             csr(self.C[strains][:, strains]),
@@ -132,7 +135,7 @@ class Elastic:
         )
 
     def projected(self, V_v: Matrix, V_sigma: Matrix, stresses: Layout) -> Elastic:
-        """For η = V_v η_r and σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀ drag V_v; ε of the reduced strain is CV_σC_r⁻¹."""
+        """In η = V_v η_r, σ = V_σ σ_r: V_σᵀCV_σ, V_σᵀDV_v, V_σᵀQV_vV_v, V_vᵀ drag V_v; a reduced strain is CV_σC_r⁻¹."""
         C, viscosity = csr(V_sigma.T @ self.C @ V_sigma), self.viscosity
         if viscosity is not None:
             strain = (self.C @ V_sigma).toarray() @ np.linalg.inv(C.toarray())
@@ -150,5 +153,5 @@ class Elastic:
 
 @cache
 def no_elastic() -> Elastic:
-    """Of a rigid body."""
+    """The elasticity of a rigid body: no coordinates and no stresses."""
     return Elastic(zero_matrix(0, 0), zero_matrix(0, 0), no_quadratic(), zero_matrix(0, 0), Layout({}, "stress"))

@@ -1,6 +1,6 @@
-"""The same body with other numbers.
+"""Fast construction of a body with other numbers.
 
-A construction can always be repeated with another recipe (`Construction.repeat`). Two kinds of bodies have a shorter way, which
+A construction can always be repeated with another recipe (`Construction.repeat`). Two kinds of bodies have a faster way, which
 pays where many systems differ in a few numbers. Times of one sample of the crank-slider of benchmarks/ensembles.py, 500 steps:
 
     beams, from unit arrays                                     7 ms in place of 22 ms
@@ -32,16 +32,16 @@ from phloat.fem.interval import gauss
 from phloat.linear.reduction.basis import Basis
 
 SCALED = MODULUS, DENSITY = "material.E", "material.rho"
-TRIAL = {MODULUS: 1.44, DENSITY: 0.81}  # factors with which scaling is compared with a body that is assembled
+TRIAL = {MODULUS: 1.44, DENSITY: 0.81}  # factors for the comparison of scaling with an assembled body
 AGREEMENT = 1e-5  # relative; modes are found by iteration
 
 Maker = Callable[[Any], Body | None]
 
 
 def fast_maker(body: Body, names: Collection[str] = SCALED) -> Maker | None:
-    """A function recipe → body that does not assemble; None if there is none for this body.
+    """A function recipe → body that avoids assembly, or None if this body has none.
 
-    It returns None for a recipe that differs in more than its numbers. `names` are the numbers that will differ.
+    The function returns None for a recipe that differs in more than numbers. `names` are the numbers that will differ.
     """
     if body.construction is None:
         return None
@@ -57,14 +57,14 @@ def fast_maker(body: Body, names: Collection[str] = SCALED) -> Maker | None:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """A reduced body with another modulus, density or damping: its modes keep their shapes.
+    """A reduced body with another modulus, density or damping: the shapes of its modes do not change.
 
-    With E a times and ρ b times as large, K and M are a and b times as large all over the body: modes of unit mass are V/√b,
+    If E is a times and ρ b times as large, K and M are a and b times as large: modes of unit mass are V/√b,
     their frequencies ω √(a/b), their stresses √a times as large,
 
         m ~ b,   s₀, J₀ ~ b,   S, X ~ √b,   W, M_s ~ 1,   D ~ √(a/b),   C ~ 1,   Q ~ √a/b,   Φ_C, Ψ_C ~ 1/√b
 
-    and damping is proportional again. That holds for a body of one isotropic material without lumped masses.
+    and damping stays proportional. This holds for a body of one isotropic material without lumped masses.
     """
 
     body: Body
@@ -84,6 +84,7 @@ class Scaling:
         return self._scaled(recipe, beam, a, b)
 
     def _scaled(self, recipe: Any, beam: Any, a: float, b: float) -> Body:
+        """The body with E a times and ρ b times as large."""
         old, n, root = self.body, self.body.coordinates, sqrt(b)
         I, elastic = old.inertia, old.elastic
         inertia = Inertia(b * I.m, b * I.s0, b * I.J0, root * I.S, root * I.X, I.W_ab, I.M_s)
@@ -104,26 +105,26 @@ class Scaling:
 
 
 def scaling(body: Body) -> Scaling | None:
-    """The scaling of a body; None if a body that is assembled with other numbers does not agree with it."""
+    """The scaling of a body, or None if it disagrees with a body that is assembled with other numbers."""
     assert body.construction is not None
     recipe: Any = body.construction.recipe
     inside = recipe.beam if isinstance(recipe, Split) else recipe
-    found = numbers(inside)
-    if MODULUS not in found.values or DENSITY not in found.values:
+    table = numbers(inside)
+    if MODULUS not in table.values or DENSITY not in table.values:
         return None
-    maker = Scaling(body, found.values)
-    factors = {name: factor for name, factor in TRIAL.items() if name == MODULUS or not _has_lumped_mass(found.values)}
-    other = with_numbers(inside, {found.paths[name]: factor * found.values[name] for name, factor in factors.items()})
-    other = replace(recipe, beam=other) if isinstance(recipe, Split) else other
+    maker = Scaling(body, table.values)
+    factors = {name: factor for name, factor in TRIAL.items() if name == MODULUS or not _has_lumped_mass(table.values)}
+    changed = with_numbers(inside, {table.paths[name]: factor * table.values[name] for name, factor in factors.items()})
+    changed = replace(recipe, beam=changed) if isinstance(recipe, Split) else changed
     try:
-        assembled, scaled = align_signs(body.construction.repeat(other), body), maker(other)
+        assembled, scaled = align_signs(body.construction.repeat(changed), body), maker(changed)
     except (InputError, AccuracyError):
         return None
     return maker if scaled is not None and _agree(assembled, scaled) else None
 
 
 def _piece(body: Body, recipe: Any) -> Any:
-    """The recipe that takes the place of that of the body: of a split beam the same piece."""
+    """The recipe of the body made from `recipe`: for a split beam that of the same piece."""
     if not isinstance(recipe, Split) or body.construction is None:
         return recipe
     (k,) = (step.arguments[0] for step in body.construction.steps if step.method == "piece")
@@ -131,21 +132,23 @@ def _piece(body: Body, recipe: Any) -> Any:
 
 
 def _has_lumped_mass(values: dict[str, float]) -> bool:
+    """Whether one of the numbers of a recipe is a lumped mass."""
     return any(name.startswith("masses") for name in values)
 
 
-def _agree(one: Body, other: Body) -> bool:
-    """Whether two bodies are equal to the accuracy of modes."""
-    if not same_size(one, other):
+def _agree(new: Body, old: Body) -> bool:
+    """Whether two bodies are equal within AGREEMENT, the accuracy of modes."""
+    if not same_size(new, old):
         return False
-    pairs = [(one.inertia.S, other.inertia.S), (one.inertia.J0, other.inertia.J0), (one.inertia.W, other.inertia.W)]
-    pairs += [(getattr(one.elastic, x).toarray(), getattr(other.elastic, x).toarray()) for x in ("C", "D", "R_d")]
-    pairs += [(_dense(one.elastic.Q, one), _dense(other.elastic.Q, other))]
-    pairs += [(port.Phi, other.ports[name].Phi) for name, port in one.ports.items()]
+    pairs = [(new.inertia.S, old.inertia.S), (new.inertia.J0, old.inertia.J0), (new.inertia.W, old.inertia.W)]
+    pairs += [(getattr(new.elastic, x).toarray(), getattr(old.elastic, x).toarray()) for x in ("C", "D", "R_d")]
+    pairs += [(_dense(new.elastic.Q, new), _dense(old.elastic.Q, old))]
+    pairs += [(port.Phi, old.ports[name].Phi) for name, port in new.ports.items()]
     return all(np.abs(a - b).max(initial=0.0) <= AGREEMENT * np.abs(b).max(initial=0.0) for a, b in pairs)
 
 
 def _dense(Q: Any, body: Body) -> np.ndarray:
+    """Q as an array (stresses, n, n)."""
     out = np.zeros((body.stresses, body.coordinates, body.coordinates))
     np.add.at(out, (Q.strain, Q.row, Q.column), Q.value)
     return out
@@ -154,18 +157,18 @@ def _dense(Q: Any, body: Body) -> np.ndarray:
 # --- comparison of two bodies from like recipes -----------------------------------------------------------------------
 
 
-def same_ports(one: Body, other: Body) -> bool:
-    """Whether two bodies share their ports, so that equal states put the ports at equal places."""
-    return one is other or all(one.ports[name] is port for name, port in other.ports.items())
+def same_ports(first: Body, second: Body) -> bool:
+    """Whether two bodies share their `Port` objects, so that equal states put the ports at equal points."""
+    return first is second or all(first.ports[name] is port for name, port in second.ports.items())
 
 
-def same_size(one: Body, other: Body) -> bool:
-    """Whether states of one body fit the other."""
-    return (one.coordinates, one.stresses) == (other.coordinates, other.stresses)
+def same_size(first: Body, second: Body) -> bool:
+    """Whether two bodies have equal numbers of coordinates and of stresses."""
+    return (first.coordinates, first.stresses) == (second.coordinates, second.stresses)
 
 
 def align_signs(new: Body, old: Body) -> Body:
-    """The new body with the signs of its modes and stresses as in the old one."""
+    """The new body with the signs of its modes and stresses chosen as in the old one."""
     if not new.coordinates or not same_size(new, old):
         return new
     eta = _signs(_overlap(new, old))
@@ -177,45 +180,49 @@ def align_signs(new: Body, old: Body) -> Body:
 
 
 def _overlap(new: Body, old: Body) -> np.ndarray:
-    """For every coordinate, Σ of the products of its displacements and of its port rotations in both bodies."""
-    moved = [body.shape.displacement(body.shape.places()) for body in (new, old)]
-    out = np.asarray(moved[0].multiply(moved[1]).sum(axis=0)).ravel()
+    """For every coordinate, the inner product of its displacements and port rotations in both bodies, (n,)."""
+    displacements = [body.shape.displacement(body.shape.places()) for body in (new, old)]
+    out = np.asarray(displacements[0].multiply(displacements[1]).sum(axis=0)).ravel()
     for name, port in new.ports.items():
         out = out + new.extent * old.extent * np.einsum("ik,ik->k", port.Psi, old.ports[name].Psi)
     return out
 
 
 def _quadratic_overlap(new: Body, old: Body, eta: np.ndarray) -> np.ndarray:
-    """For every stress without a linear strain, Σ of the products of its quadratic strains in both bodies."""
+    """For every stress without a linear strain, the inner product of its quadratic strains in both bodies, (stresses,)."""
     out = np.zeros(new.stresses)
     a, b = new.elastic.Q, old.elastic.Q
-    there = dict(zip(zip(b.strain, b.row, b.column, strict=True), b.value, strict=True))
+    old_values = dict(zip(zip(b.strain, b.row, b.column, strict=True), b.value, strict=True))
     for s, k, l, value in zip(a.strain, a.row, a.column, a.value, strict=True):
-        out[s] += value * eta[k] * eta[l] * there.get((s, k, l), 0.0)
+        out[s] += value * eta[k] * eta[l] * old_values.get((s, k, l), 0.0)
     return np.where(np.diff(new.elastic.D.indptr) > 0, 0.0, out)
 
 
 def _signs(overlap: np.ndarray) -> np.ndarray:
+    """−1 where the overlap is negative, else 1."""
     return np.where(overlap < 0.0, -1.0, 1.0)
 
 
 # --- beams from unit arrays -------------------------------------------------------------------------------------------
 #
-# A discretised beam that keeps its shape functions at the quadrature points: the same beam with other numbers, without making
-# fields, elements and sparse products again.
+# Shape functions of a discretised beam at its quadrature points are stored, so that the same beam with other numbers needs no
+# fields, elements and sparse products.
 #
 #     six arrays, rotary inertia, C⁻¹  =  Σ_q number(q) · products of shape functions,   number = ρA, ρI, EA, EI … at the points q
 #
-# In a beam λ times as long each coordinate has its power of λ (`BeamFields.powers`). All of it is exact: what comes out is what
-# `discretise` makes, to round-off.
+# In a beam λ times as long each coordinate scales with a power of λ (`BeamFields.powers`). All of this is exact: the result equals
+# that of `discretise` to round-off.
 
 
-# stresses whose strains, integrated over an element, have one power of its length less
+# stresses whose integrated strains scale with one power of the length less
 CURVATURES = ("T", "M_y", "M_z")
 
 
 class UnitArrays:
-    """Shape functions at the quadrature points x of a beam, or of one piece of a split beam, in space or in the plane xy."""
+    """The function recipe → body of a beam, or of a piece of a split beam, in space or in the plane xy.
+
+    It stores the shape functions at the quadrature points x and at the lumped masses.
+    """
 
     def __init__(self, body: Body, beam: Beam, shape: BeamShape, in_plane: Selected | None):
         self.body, self.beam, self.shape, self.in_plane = body, beam, shape, in_plane
@@ -224,31 +231,31 @@ class UnitArrays:
         self.x, self.w = x, w = gauss(fields.nodes)
         self.points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
         self.power = fields.powers[columns]
-        self.Phi = _rows_at(fields.displacement(self.points), columns)  # (x y z, points, n)
-        self.turn = _rows_at(fields.turning(x), columns)  # (x y z, quadrature points, n)
+        self.Phi = _dense_columns(fields.displacement(self.points), columns)  # (x y z, points, n)
+        self.turn = _dense_columns(fields.section_rotation(x), columns)  # (x y z, quadrature points, n)
 
-        # where W_ab, M_s and C may have entries
-        moved, turned, T = np.abs(self.Phi), np.abs(self.turn), np.einsum("abdecc->abde", np.abs(turned_moments()))
-        gram = turned.transpose(0, 2, 1)[:, None] @ turned
-        there = moved.transpose(0, 2, 1)[:, None] @ moved + np.einsum("abde,dekl->abkl", T, gram)
-        self.W = [[SparsePattern.of(part > 0.0) for part in row] for row in there]
+        # patterns of W_ab, M_s and C
+        Phi, turn, T = (np.abs(self.Phi), np.abs(self.turn), np.einsum("abdecc->abde", np.abs(turned_moments())))
+        gram = turn.transpose(0, 2, 1)[:, None] @ turn
+        patterns = Phi.transpose(0, 2, 1)[:, None] @ Phi + np.einsum("abde,dekl->abkl", T, gram)
+        self.W = [[SparsePattern.of(part > 0.0) for part in row] for row in patterns]
         self.M_s = SparsePattern.of(np.einsum("ddkl->kl", gram) > 0.0)
         self.local = {name: _scaled_tests(fields, name, x, w) for name in body.elastic.stresses}
-        blocks = [np.ones((one.shape[2],) * 2) for one in self.local.values() for _ in one]
+        blocks = [np.ones((tests.shape[2],) * 2) for tests in self.local.values() for _ in tests]
         self.C = SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0))
 
-        # entries of Q that belong to twist, and their values ∫ τ θ'θ' per I_p/A at every point
+        # entries of Q of the twist, and their values ∫ τ θ'θ' per I_p/A at every point
         space = fields.stress_spaces["N"][0]
-        (slope,) = _rows_at([fields.of("theta_x", x, 1)], columns)
-        (force,) = _rows_at([space.at(x)], np.arange(space.size))
-        self.wound = np.flatnonzero(slope.any(axis=0)[Q.row])
-        winding = force[:, Q.strain[self.wound]] * slope[:, Q.row[self.wound]] * slope[:, Q.column[self.wound]]
+        (slope,) = _dense_columns([fields.field("theta_x", x, 1)], columns)
+        (force,) = _dense_columns([space.evaluate(x)], np.arange(space.size))
+        self.twist = np.flatnonzero(slope.any(axis=0)[Q.row])
+        winding = force[:, Q.strain[self.twist]] * slope[:, Q.row[self.twist]] * slope[:, Q.column[self.twist]]
         self.winding = (w[:, None] * winding).T
 
     def __call__(self, recipe: Any) -> Body | None:
-        """The body with the numbers of another recipe, a beam or a split beam; None if more than numbers differs."""
+        """The body of another recipe, a beam or a split beam; None if more than its numbers differ."""
         beam = _piece(self.body, recipe)
-        if not _same(self.beam, beam):
+        if not _same_except_numbers(self.beam, beam):
             return None
         scale = beam.length / self.beam.length
         number = beam.numbers(scale * self.x)
@@ -303,12 +310,13 @@ class UnitArrays:
     def _elastic(
         self, beam: Beam, number: dict[str, np.ndarray], scale: float, inertia: Inertia, ports: dict[str, Port]
     ) -> Elastic:
+        """C, D, Q and damping in the numbers of the new beam, `scale` times as long."""
         old, blocks = self.body.elastic, []
         for name, local in self.local.items():
             weight = (self.w * number[STIFFNESSES[name]] / scale).reshape(local.shape[:2])
             blocks.append(np.linalg.inv(local.transpose(0, 2, 1) @ (weight[..., None] * local)).ravel())
         D, Q, value = old.D, old.Q, old.Q.value.copy()
-        value[self.wound] = self.winding @ radius(number)
+        value[self.twist] = self.winding @ radius(number)
         if scale != 1.0:
             of_stress = [
                 np.full(size, -1.0 if name in CURVATURES else 0.0) for name, (size,) in old.stresses.shapes.items()
@@ -317,22 +325,23 @@ class UnitArrays:
             power = np.concatenate(of_stress)[entries.row] + self.power[entries.col]
             D = SparsePattern(D).filled(D.data * scale**power)
             value *= scale ** (self.power[Q.row] + self.power[Q.column] - 1.0)
-            value[self.wound] /= scale**2
+            value[self.twist] /= scale**2
         Q = Quadratic(Q.strain, Q.row, Q.column, value)
         C = self.C.filled(np.concatenate([np.zeros(0), *blocks]))
         return with_damping(Elastic(C, D, Q, zero_matrix(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
 
     def _ports(self, scale: float) -> dict[str, Port]:
+        """The ports of a beam `scale` times as long."""
         if scale == 1.0:
             return dict(self.body.ports)
-        by = scale**self.power
-        return {n: Port(scale * p.x, p.Phi * by, p.Psi * (by / scale)) for n, p in self.body.ports.items()}
+        factor = scale**self.power
+        return {n: Port(scale * p.x, p.Phi * factor, p.Psi * (factor / scale)) for n, p in self.body.ports.items()}
 
 
-def _same(old: Beam, new: Beam) -> bool:
-    """Whether only numbers that units multiply are other."""
+def _same_except_numbers(old: Beam, new: Beam) -> bool:
+    """Whether two beams differ only in numbers that scale the stored arrays."""
     fixed = ("theory", "frame", "ports", "stiffening")
-    if callable(new.section) or callable(new.material):  # cut at the same places
+    if callable(new.section) or callable(new.material):  # elements are cut at the same places
         places = [np.array(beam.breaks(np.array([0.0, 1.0]))) for beam in (old, new)]
         if len(places[0]) != len(places[1]) or (np.abs(places[0] - places[1]) > 1e-12).any():
             return False
@@ -344,11 +353,11 @@ def has_skew_sections(number: dict[str, np.ndarray]) -> bool:
     return bool(number["angle"].any() or number["EI_yz"].any())
 
 
-# --- making them ------------------------------------------------------------------------------------------------------
+# --- construction -----------------------------------------------------------------------------------------------------
 
 
 def unit_arrays(body: Body) -> UnitArrays | None:
-    """The unit arrays of a body that is a beam in all its coordinates, or in those of the plane xy; else None."""
+    """The unit arrays of an unreduced beam, in space or in the plane xy; None for other bodies and for skew sections."""
     in_plane = body.shape if isinstance(body.shape, Selected) else None
     shape = in_plane.shape if in_plane is not None else body.shape
     beam = body.recipe
@@ -359,15 +368,15 @@ def unit_arrays(body: Body) -> UnitArrays | None:
     return UnitArrays(body, beam, shape, in_plane)
 
 
-def _rows_at(rows: list[Any], columns: np.ndarray) -> np.ndarray:
-    """(x, y, z; points; coordinates)."""
+def _dense_columns(rows: list[Any], columns: np.ndarray) -> np.ndarray:
+    """One dense matrix for each of `rows`, restricted to some columns: (rows, points, columns)."""
     return np.array([(row if isinstance(row, np.ndarray) else row.toarray())[:, columns] for row in rows])
 
 
 def _scaled_tests(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """N⁻¹τ at the points of each element, N = ∫ττᵀ, so that C⁻¹ = N⁻¹SN⁻¹ is their product with the stiffness between."""
+    """τN⁻¹ with N = ∫ττᵀ at the points of each element, (elements, points, stresses): C⁻¹ = N⁻¹SN⁻¹ follows from it and S."""
     space, elements = fields.stress_spaces[name][0], len(fields.nodes) - 1
-    (test,) = _rows_at([space.at(x)], np.arange(space.size))
+    (test,) = _dense_columns([space.evaluate(x)], np.arange(space.size))
     test = test.reshape(elements, -1, elements, space.degree + 1)
     local, weight = np.array([test[e, :, e] for e in range(elements)]), w.reshape(elements, -1, 1)
     return local @ np.linalg.inv(local.transpose(0, 2, 1) @ (weight * local))

@@ -23,7 +23,7 @@ VOIGT = {  # which two axes each strain belongs to
     2: ((0, 0), (1, 1), (0, 1)),
     3: ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)),
 }
-Groups: TypeAlias = Sequence[tuple[np.ndarray, np.ndarray]]  # (numbers of cells, what they have in common)
+Groups: TypeAlias = Sequence[tuple[np.ndarray, np.ndarray]]  # (numbers of cells, their elasticity matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,8 @@ class ElasticCells:
     nodes: np.ndarray
 
     @classmethod
-    def of(cls, mesh: Mesh) -> ElasticCells:
+    def from_mesh(cls, mesh: Mesh) -> ElasticCells:
+        """The cells of a mesh."""
         points = np.ascontiguousarray(mesh.points[:, : mesh.dimension])
         return cls(Reference(mesh.kind, mesh.order), points, np.ascontiguousarray(mesh.cells, dtype=np.int64))
 
@@ -43,34 +44,37 @@ class ElasticCells:
     def dim(self) -> int:
         return self.reference.dim
 
-    def at(self, xi: np.ndarray) -> np.ndarray:
-        """x at reference points, (cells, points, dim)."""
+    def positions(self, xi: np.ndarray) -> np.ndarray:
+        """The coordinates x of reference points xi in every cell, (cells, points, dim)."""
         return np.asarray(self.reference.values(xi) @ self.points[self.nodes])
 
     @cached_property
     def stress_weights(self) -> np.ndarray:
-        """Volumes that belong to the stress points, (cells, points)."""
+        """Quadrature weights times Jacobian determinants at the stress points, (cells, points)."""
         return self._weights(*self.reference.stress_rule)
 
     @cached_property
     def mass_weights(self) -> np.ndarray:
+        """Quadrature weights times Jacobian determinants at the mass points, (cells, points)."""
         return self._weights(*self.reference.mass_rule)
 
     def _weights(self, xi: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Weights of a rule times Jacobian determinants, (cells, points). Raises InputError if one is not positive."""
         out = weight * self._mapped(xi, slopes=False)[0]
-        if (bad := (out <= 0.0).any(axis=1)).any():
-            centre = self.points[self.nodes[bad.argmax()]].mean(axis=0)
+        if (folded := (out <= 0.0).any(axis=1)).any():
+            centre = self.points[self.nodes[folded.argmax()]].mean(axis=0)
             raise InputError(
-                f"{int(bad.sum())} of {len(bad)} cells are folded, the first near {centre}; mesh it again, or use order=1"
+                f"{int(folded.sum())} of {len(folded)} cells are folded, the first near {centre}; mesh it again, or use order=1"
             )
         return np.asarray(out)
 
     @cached_property
     def slopes(self) -> np.ndarray:
-        """∂φ/∂x at the stress points, (cells, points, nodes, dim)."""
+        """Gradients ∂φ/∂x of the shape functions at the stress points, (cells, points, nodes, dim)."""
         return self._mapped(self.reference.stress_rule[0], slopes=True)[1]
 
     def _mapped(self, xi: np.ndarray, slopes: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobian determinants (cells, points) and, if `slopes`, ∂φ/∂x (cells, points, nodes, dim) at points xi."""
         count, n = self.nodes.shape
         det, slope = np.empty((count, len(xi))), np.empty((count if slopes else 0, len(xi), n, self.dim))
         map_slopes(self.points, self.nodes, self.reference.slopes(xi), det, slope)
@@ -78,7 +82,7 @@ class ElasticCells:
 
     @cached_property
     def _pattern(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which nodes share a cell: start of each row, and its columns in order."""
+        """The CSR pattern (start of each row, sorted columns) of pairs of nodes that share a cell."""
         count, n = self.nodes.shape
         ones, start = np.ones(count * n, dtype=np.int8), np.arange(0, count * n + 1, n)
         touch = sp.csr_array((ones, self.nodes.ravel(), start), shape=(count, len(self.points)))
@@ -87,7 +91,7 @@ class ElasticCells:
         return pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
 
     def mass(self, density: np.ndarray | float) -> Matrix:
-        """∫ρ φφ, one number a pair of nodes; density at the points of the mass rule, (cells, points) or broadcast to that."""
+        """The consistent mass matrix ∫ρ φφ, (nodes, nodes); density at the mass points, (cells, points) or broadcast to that."""
         values = self.reference.values(self.reference.mass_rule[0])
         products = (values[:, :, None] * values[:, None, :]).reshape(len(values), -1)
         blocks = (self.mass_weights * density) @ products
@@ -97,12 +101,12 @@ class ElasticCells:
         return csr(sp.csr_array((out, column, start), shape=(len(self.points), len(self.points))))
 
     def volumes(self) -> np.ndarray:
-        """∫φ, one number a node."""
+        """The volume ∫φ of every node, (nodes,)."""
         part = self.mass_weights @ self.reference.values(self.reference.mass_rule[0])
         return np.bincount(self.nodes.ravel(), part.ravel(), minlength=len(self.points))
 
     def stiffness(self, groups: Groups, factor: np.ndarray | float = 1.0) -> Matrix:
-        """∫εᵀA ε in coordinates (node, axis), A of each group of cells; the factor at stress points, as the weights."""
+        """The stiffness matrix ∫εᵀA ε in coordinates (node, axis), with A of each group of cells; `factor` scales the weights."""
         start, column = self._pattern
         d = self.dim
         place = np.zeros((d, d), dtype=np.int64)
@@ -117,7 +121,7 @@ class ElasticCells:
         return csr(K)
 
     def derivatives(self) -> list[Matrix]:
-        """∂/∂x_a of a field of nodal values at the stress points of all cells, (cells · points × nodes), for each axis a."""
+        """For each axis a, the matrix of ∂/∂x_a of nodal values at all stress points, (cells · points, nodes)."""
         points, n = self.slopes.shape[1:3]
         rows = len(self.nodes) * points
         column, start = np.repeat(self.nodes, points, axis=0).ravel(), np.arange(0, rows * n + 1, n)
@@ -137,7 +141,7 @@ jit = nb.njit(cache=True, error_model="numpy")
 
 @jit
 def map_slopes(points: np.ndarray, nodes: np.ndarray, local: np.ndarray, det: np.ndarray, slope: np.ndarray) -> None:
-    """det ∂x/∂ξ (cells, q) and ∂φ/∂x (cells, q, n, d) from ∂φ/∂ξ (q, n, d); without ∂φ/∂x where `slope` holds no cell."""
+    """Writes det ∂x/∂ξ (cells, q) and, unless `slope` is empty, ∂φ/∂x (cells, q, n, d); `local` is ∂φ/∂ξ (q, n, d)."""
     d, n = points.shape[1], nodes.shape[1]
     J, cof = np.zeros((d, d)), np.zeros((d, d))
     for c in range(nodes.shape[0]):
@@ -180,22 +184,22 @@ def add_stiffness(
     column: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """out[pair of nodes, a, b] += Σ_q w Σ_ce ∂_cφ_i A[(a, c), (b, e)] ∂_eφ_j for the member cells; place[a, c] is Voigt's."""
+    """Adds Σ_q w Σ_ce ∂_cφ_i A[(a, c), (b, e)] ∂_eφ_j of the member cells to out[pair, a, b]; place[a, c] is Voigt's index."""
     n, d = nodes.shape[1], slope.shape[3]
     stress, block = np.zeros((d, n * d * d)), np.zeros((n, n * d * d))
     for c in members:
         block[:] = 0.0
         for q in range(slope.shape[1]):
-            at = 0
-            for j in range(n):  # stress of the motion of node j along b, as it works on ∂_e of a motion along a
+            k_column = 0
+            for j in range(n):  # stress of a motion of node j along b, tested with ∂_e of a motion along a
                 for a in range(d):
                     for b in range(d):
                         for e in range(d):
                             total = 0.0
                             for f in range(d):
                                 total += A[place[a, e], place[b, f]] * slope[c, q, j, f]
-                            stress[e, at] = total * weight[c, q]
-                        at += 1
+                            stress[e, k_column] = total * weight[c, q]
+                        k_column += 1
             for i in range(n):
                 for e in range(d):
                     s = slope[c, q, i, e]
@@ -203,22 +207,22 @@ def add_stiffness(
                         block[i, k] += s * stress[e, k]
         for i in range(n):
             for j in range(i, n):
-                there = entry_position(start, column, nodes[c, i], nodes[c, j])
+                upper = entry_position(start, column, nodes[c, i], nodes[c, j])
                 if i == j:
                     for a in range(d):
                         for b in range(d):  # symmetric to the last bit
-                            out[there, a, b] += block[i, (i * d + min(a, b)) * d + max(a, b)]
+                            out[upper, a, b] += block[i, (i * d + min(a, b)) * d + max(a, b)]
                 else:
-                    back = entry_position(start, column, nodes[c, j], nodes[c, i])
+                    lower = entry_position(start, column, nodes[c, j], nodes[c, i])
                     for a in range(d):
                         for b in range(d):
-                            out[there, a, b] += block[i, (j * d + a) * d + b]
-                            out[back, b, a] += block[i, (j * d + a) * d + b]
+                            out[upper, a, b] += block[i, (j * d + a) * d + b]
+                            out[lower, b, a] += block[i, (j * d + a) * d + b]
 
 
 @jit
 def add_blocks(nodes: np.ndarray, block: np.ndarray, start: np.ndarray, column: np.ndarray, out: np.ndarray) -> None:
-    """out[pair of nodes] += block (cells, n, n)."""
+    """Adds the cell matrices `block` (cells, n, n) to the entries out[pair of nodes]."""
     n = nodes.shape[1]
     for c in range(nodes.shape[0]):
         for i in range(n):
@@ -228,7 +232,7 @@ def add_blocks(nodes: np.ndarray, block: np.ndarray, start: np.ndarray, column: 
 
 @jit
 def entry_position(start: np.ndarray, column: np.ndarray, i: int, j: int) -> int:
-    """Where the entry (i, j) stands in a sparse matrix that has it."""
+    """The index of the stored entry (i, j) of a CSR matrix with sorted columns, by bisection."""
     low, high = start[i], start[i + 1] - 1
     while low < high:
         middle = (low + high) // 2

@@ -50,7 +50,7 @@ FACETS = {
 
 @cache
 def middles(kind: str) -> tuple[tuple[int, ...], ...]:
-    """The corners whose mean is each node beyond the corners: of edges, of faces of hexahedra, of the cell."""
+    """For each node of order 2 beyond the corners, the corners whose mean it is: edges, faces of hexahedra, the cell."""
     edges = [tuple(edge) for edge in EDGES[kind]]
     faces = [tuple(face) for face in FACETS[kind]] if kind == "hexahedron" else []
     inside = [] if kind in SIMPLICES else [tuple(range(CORNERS[kind]))]
@@ -59,16 +59,16 @@ def middles(kind: str) -> tuple[tuple[int, ...], ...]:
 
 @cache
 def reference_nodes(kind: str, order: int) -> np.ndarray:
-    """Places of the nodes in the reference cell, (nodes, dimension)."""
+    """Coordinates of the nodes in the reference cell, (nodes, dimension)."""
     corners = np.array(_REFERENCE_CORNERS[kind], dtype=float)
     return corners if order == 1 else np.vstack([corners, *(corners[list(m)].mean(axis=0) for m in middles(kind))])
 
 
 def node_at(kind: str, places: np.ndarray) -> np.ndarray:
-    """Numbers of the nodes of the cell of order 2 at the given reference places."""
-    off = np.abs(reference_nodes(kind, 2)[None] - np.asarray(places)[..., None, :]).max(axis=-1)
-    assert off.min(axis=-1).max() < 1e-9, "no node there"
-    return off.argmin(axis=-1)
+    """Indices of the nodes of the cell of order 2 at reference coordinates `places` (…, dimension)."""
+    distance = np.abs(reference_nodes(kind, 2)[None] - np.asarray(places)[..., None, :]).max(axis=-1)
+    assert distance.min(axis=-1).max() < 1e-9, "no node there"
+    return distance.argmin(axis=-1)
 
 
 @cache
@@ -84,7 +84,7 @@ def facet_nodes(kind: str, order: int) -> np.ndarray:
 
 @cache
 def mirrored_numbering(kind: str, order: int) -> np.ndarray:
-    """The numbering that turns a cell of negative volume into the same cell of positive volume."""
+    """The permutation of nodes that turns a cell of negative volume into the same cell of positive volume."""
     swapped = reference_nodes(kind, order).copy()
     swapped[:, [0, 1]] = swapped[:, [1, 0]]
     return node_at(kind, swapped)
@@ -92,9 +92,9 @@ def mirrored_numbering(kind: str, order: int) -> np.ndarray:
 
 @cache
 def children(kind: str) -> np.ndarray:
-    """Corners of the parts of a cell cut in the middle of its edges, as its nodes of order 2: (…, parts, corners).
+    """Corners of the parts of a cell cut at the middles of its edges, as indices of its nodes of order 2: (…, parts, corners).
 
-    The octahedron inside a tetrahedron can be cut along three diagonals: there the first axis has length 3.
+    For tetrahedra the first axis has length 3: the inner octahedron can be cut along any of three diagonals.
     """
     reference = reference_nodes(kind, 1)
     halves = (reference[:, None] + reference[None]) / 2  # corner k keeps its place, the part shrinks towards it
@@ -122,7 +122,7 @@ def _octahedron(p: int, q: int, ring: tuple[int, ...]) -> list[list[int]]:
 
 @cache
 def _basis(kind: str, order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Powers of the monomials (monomials, dimension) and the coefficients of each node's polynomial in them."""
+    """Exponents of the monomials (monomials, dimension) and the coefficients of each shape function in them."""
     d = DIMENSION[kind]
     powers = np.array([p for p in product(range(order + 1), repeat=d) if kind not in SIMPLICES or sum(p) <= order])
     nodes = reference_nodes(kind, order)
@@ -130,13 +130,13 @@ def _basis(kind: str, order: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shape_values(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
-    """The polynomials that are 1 at one node and 0 at the others, at reference places: (places, nodes)."""
+    """Shape functions (1 at one node, 0 at the others) at reference points xi: (points, nodes)."""
     powers, coefficients = _basis(kind, order)
     return np.prod(xi[:, None] ** powers, axis=-1) @ coefficients
 
 
 def shape_slopes(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
-    """Their derivatives along the reference axes: (places, dimension, nodes)."""
+    """Derivatives of the shape functions along the reference axes at points xi: (points, dimension, nodes)."""
     powers, coefficients = _basis(kind, order)
     out = []
     for axis in range(DIMENSION[kind]):
@@ -147,7 +147,7 @@ def shape_slopes(kind: str, order: int, xi: np.ndarray) -> np.ndarray:
 
 
 def determinants(J: np.ndarray) -> np.ndarray:
-    """Determinants of many 2 × 2 or 3 × 3 matrices, (…, d, d); written out, many times faster than LAPACK one by one."""
+    """Determinants of 2 × 2 or 3 × 3 matrices (…, d, d); the explicit formula is many times faster than LAPACK."""
     if J.shape[-1] == 2:
         return J[..., 0, 0] * J[..., 1, 1] - J[..., 0, 1] * J[..., 1, 0]
     a, b, c = (J[..., k, :] for k in range(3))
@@ -185,29 +185,29 @@ class Reference:
         return shape_values(self.kind, self.order, xi)
 
     def slopes(self, xi: np.ndarray) -> np.ndarray:
-        """Their derivatives by the reference variables, (points, nodes, dim)."""
+        """Derivatives of the shape functions by the reference coordinates, (points, nodes, dim)."""
         return np.ascontiguousarray(shape_slopes(self.kind, self.order, xi).transpose(0, 2, 1))
 
     def outside(self, xi: np.ndarray) -> np.ndarray:
-        """How far reference points lie outside of the cell, by the worst of their variables; not above 0 inside."""
+        """The distance of reference points from the cell, the largest over the coordinates; 0 or negative inside."""
         upper = xi.sum(axis=-1) if self.kind in SIMPLICES else xi.max(axis=-1)
         return np.maximum(-xi.min(axis=-1), upper - 1.0)
 
     @property
     def stress_rule(self) -> tuple[np.ndarray, np.ndarray]:
-        """Points of the stresses: exact for the stiffness of cells with straight edges and parallel faces.
+        """Quadrature points of the stresses: exact for the stiffness of cells with straight edges and parallel faces.
 
-        Nothing is integrated with fewer points than that, so no motion but a rigid one is without strain.
+        There is no reduced integration, so no motion but a rigid one has zero strain (no hourglass modes).
         """
         return rule(self.kind, 2 * self.order - 2 if self.kind in SIMPLICES else 2 * self.order + 1)
 
     @property
     def mass_rule(self) -> tuple[np.ndarray, np.ndarray]:
-        """Exact for ∫φφ of such cells, and nearly so for curved ones."""
+        """Quadrature points of the mass: exact for ∫φφ of cells with straight edges, nearly exact for curved ones."""
         return rule(self.kind, 2 * self.order if self.kind in SIMPLICES else 2 * self.order + 2)
 
     def from_stress_points(self, xi: np.ndarray) -> np.ndarray:
-        """The polynomial through the values at the stress points: its values at xi, (xi, stress points)."""
+        """The matrix that extrapolates values from the stress points to xi by their polynomial, (xi, stress points)."""
         degree = self.order - 1 if self.kind in SIMPLICES else self.order
         every = product(range(degree + 1), repeat=self.dim)
         powers = np.array([p for p in every if self.kind not in SIMPLICES or sum(p) <= degree], dtype=int)
@@ -225,11 +225,11 @@ def volume_rule(kind: str, order: int) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def rule(kind: str, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (points, dim) and weights, all positive, that integrate polynomials of the degree exactly."""
+    """Quadrature points (points, dim) and positive weights that are exact for polynomials of this degree."""
     dim = DIMENSION[kind]
     if kind not in SIMPLICES or dim == 1:
         x, w = scipy.special.roots_sh_legendre(degree // 2 + 1)
-        return np.array(list(product(x, repeat=dim))), np.array([np.prod(of) for of in product(w, repeat=dim)])
+        return np.array(list(product(x, repeat=dim))), np.array([np.prod(ws) for ws in product(w, repeat=dim)])
     volume = 1.0 / (2.0 if dim == 2 else 6.0)
     if degree <= 1:
         return np.full((1, dim), 1.0 / (dim + 1)), np.array([volume])
@@ -246,8 +246,8 @@ def _conical(dim: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     points, weights = np.zeros((1, 0)), np.ones(1)
     for exponent in range(dim - 1, -1, -1):
         x, w = scipy.special.roots_jacobi(n, exponent, 0.0)
-        left = 1.0 - points.sum(axis=1)
-        next_one = np.outer(left, 0.5 * (x + 1.0))
-        points = np.column_stack([np.repeat(points, n, axis=0), next_one.ravel()])
+        remaining = 1.0 - points.sum(axis=1)
+        coordinate = np.outer(remaining, 0.5 * (x + 1.0))
+        points = np.column_stack([np.repeat(points, n, axis=0), coordinate.ravel()])
         weights = np.outer(weights, w / 2.0 ** (exponent + 1)).ravel()
     return points, weights

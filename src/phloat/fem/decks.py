@@ -1,6 +1,6 @@
 """Input decks of finite-element programs: keywords of Abaqus and CalculiX (.inp), bulk data of Nastran.
 
-`sections` and `cards` split the text of a deck. `abaqus` and `nastran` read what a deck says of a mesh, `read_nodes` the nodes of
+`sections` and `cards` split the text of a deck. `abaqus` and `nastran` read the mesh in a deck, `read_nodes` the nodes of
 a file alone: `*NODE` blocks (with their `*NSET`), `GRID` cards in basic coordinates, or a table of `number, x, y, z` with commas or
 blanks, under a heading or none.
 """
@@ -51,7 +51,7 @@ _ABAQUS = (
     (r"T[23]D2|B[23]1|R2D2", "line", 2),
     (r"T[23]D3|B[23]2", "line3", 3),
 )
-# name of a Nastran element → names of the cells by their number of nodes; where its nodes go in VTK's order if elsewhere
+# name of a Nastran element → names of the cells by their number of nodes
 _NASTRAN = {
     "CTRIA3": {3: "triangle"},
     "CTRIAR": {3: "triangle"},
@@ -72,7 +72,7 @@ _SHORT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")  # 1.5+3
 
 
 def read_deck(path: Path) -> str:
-    """The text of a file, whatever its letters are."""
+    """The text of a file, decoded as Latin-1, which accepts any byte. Raises InputError if it cannot be read."""
     try:
         return path.read_text(encoding="latin-1")
     except OSError as error:
@@ -83,23 +83,23 @@ def read_deck(path: Path) -> str:
 
 
 class DeckSection(NamedTuple):
-    """A keyword of a deck, its options and its lines of data."""
+    """A keyword of an Abaqus deck, its options and its data lines."""
 
     keyword: str
     options: dict[str, str]
     lines: list[str]
 
     def option(self, name: str) -> str:
-        """An option in capitals, empty where it is not there."""
+        """The value of an option in capitals, or an empty string."""
         return self.options.get(name, "").upper()
 
     def rows(self) -> list[list[str]]:
-        """The data, split at their commas."""
+        """The data lines, split at commas; empty fields are dropped."""
         return [[word.strip() for word in line.split(",") if word.strip()] for line in self.lines]
 
 
 def sections(text: str) -> Iterator[DeckSection]:
-    """All keywords of a deck; comments (**) are left out, and a line that ends with a comma goes on."""
+    """Yields the keywords of a deck; comments (**) are skipped, and a line that ends with a comma is continued."""
     for part in re.split(r"^\s*\*(?!\*)", re.sub(r"^\s*\*\*.*$", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:
         head, *lines = part.splitlines()
         while head.rstrip().endswith(",") and lines:
@@ -110,7 +110,7 @@ def sections(text: str) -> Iterator[DeckSection]:
 
 
 def _set_members(section: DeckSection, sets: dict[str, list[int]], *, strict: bool = False) -> list[int]:
-    """The numbers of a set: listed, generated, or those of other sets; `strict` refuses sets that are not there."""
+    """The members of a set: numbers, GENERATE ranges, or names of other sets. With `strict` an unknown set raises InputError."""
     if "GENERATE" in section.options:
         ranges = [(*map(int, row), 1)[:3] for row in section.rows()]
         return [k for first, last, step in ranges for k in range(first, last + 1, step)]
@@ -126,33 +126,36 @@ def _set_members(section: DeckSection, sets: dict[str, list[int]], *, strict: bo
 
 
 class Card(NamedTuple):
-    """The name of a card, its fields (the name not counted) and the line where it starts."""
+    """A card of Nastran: its name, the fields after the name, and the number of its first line."""
 
     name: str
     fields: list[str]
     line: int
 
     def field(self, k: int) -> str:
-        """Field k, counted from 0, empty beyond the last."""
+        """Field k, counted from 0; an empty string beyond the last."""
         return self.fields[k] if k < len(self.fields) else ""
 
-    def whole(self, k: int, what: str, default: int | None = None) -> int:
+    def integer(self, k: int, label: str, default: int | None = None) -> int:
+        """Field k as an integer, `default` if it is blank. Raises InputError with the label of the field if it is no integer."""
         text = self.field(k)
         try:
             return default if not text and default is not None else int(text)
         except ValueError:
-            raise InputError(f"line {self.line}: {what} of {self.name} is {text!r}, no whole number") from None
+            raise InputError(f"line {self.line}: {label} of {self.name} is {text!r}, no whole number") from None
 
-    def real(self, k: int, what: str) -> float:
+    def real(self, k: int, label: str) -> float:
+        """Field k as a real number, 0 if it is blank. Raises InputError with the label of the field if it is no number."""
         try:
             return real(self.field(k))
         except ValueError:
             text = self.field(k).upper()
-            raise InputError(f"line {self.line}: {what} of {self.name} is {text!r}; it must be a real number") from None
+            problem = f"{label} of {self.name} is {text!r}; it must be a real number"
+            raise InputError(f"line {self.line}: {problem}") from None
 
 
 def real(text: str) -> float:
-    """A number as Nastran writes it: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError if it is not a number."""
+    """The value of a Nastran number: 1.5, 1.5E+3, 1.5D+3, 1.5+3; blank is zero. Raises ValueError if it is not a number."""
     text = text.strip().upper().replace("D", "E")
     if short := _SHORT.match(text):
         text = f"{short[1]}E{short[2]}"
@@ -160,7 +163,7 @@ def real(text: str) -> float:
 
 
 def cards(text: str) -> Iterator[Card]:
-    """All cards with their continuations; comments ($) and what comes before BEGIN BULK are left out."""
+    """Yields all cards with their continuation lines; comments ($) and the lines up to BEGIN BULK are skipped."""
     lines = text.splitlines()
     begin = [k for k, line in enumerate(lines) if re.match(r"\s*BEGIN\s*,?\s*(BULK|SUPER)", line, re.IGNORECASE)]
     card: Card | None = None
@@ -186,7 +189,7 @@ def cards(text: str) -> Iterator[Card]:
 
 
 def _split(line: str) -> tuple[str, list[str]]:
-    """The first field of a line and its eight others (four large ones), without the name of a continuation at its end."""
+    """The first field of a line and its eight others (four if large), without the continuation name at the end."""
     if "," in line:
         first, *parts = (part.strip() for part in line.split(","))
         count = 4 if "*" in first else 8
@@ -200,7 +203,7 @@ def _split(line: str) -> tuple[str, list[str]]:
 
 
 def abaqus(text: str) -> MeshData:
-    """*NODE, *ELEMENT, *ELSET, *NSET of one part; the rest of the deck is passed over."""
+    """The mesh in an Abaqus deck of one part: *NODE, *ELEMENT, *ELSET, *NSET; other keywords are ignored."""
     deck = list(sections(text))
     if (count := sum(section.keyword == "INSTANCE" for section in deck)) > 1:
         raise InputError(f"it assembles {count} instances of parts; write the deck of one part")
@@ -213,33 +216,34 @@ def abaqus(text: str) -> MeshData:
             numbers = np.array([int(word) for row in section.rows() for word in row])
             if len(numbers) % (count + 1):
                 raise InputError(f"elements of type {section.options['TYPE']} do not have {count} nodes each")
-            listed = numbers.reshape(-1, count + 1).tolist()
-            elements.setdefault(name, []).extend(listed)
-            members.setdefault(section.option("ELSET"), []).extend(row[0] for row in listed)
+            element_rows = numbers.reshape(-1, count + 1).tolist()
+            elements.setdefault(name, []).extend(element_rows)
+            members.setdefault(section.option("ELSET"), []).extend(row[0] for row in element_rows)
         elif section.keyword == "ELSET":
             members.setdefault(section.option("ELSET"), []).extend(_set_members(section, members))
     names = {
         s.options[k].upper(): s.options[k] for s in deck for k in ("ELSET", "NSET") if k in s.options
-    }  # as the deck first wrote them
+    }  # keys in capitals → names as the deck spells them
     points = {names[k]: v for k, v in points.items() if k}
     return _numbered(rows, elements, {names[k]: v for k, v in members.items() if k}, points)
 
 
 def _deck_nodes(deck: Iterable[DeckSection], *, strict: bool = False) -> tuple[Rows, dict[str, list[int]]]:
-    """Number, x, y, z of all nodes, and sets of them by their names in capitals."""
+    """Rows (number, x, y, z) of all nodes, and the node sets by their names in capitals."""
     rows: Rows = []
     sets: dict[str, list[int]] = {}
     for section in deck:
         if section.keyword == "NODE":
-            there = _rows(section.lines)
-            rows.extend(there)
-            sets.setdefault(section.option("NSET"), []).extend(int(row[0]) for row in there)
+            block = _rows(section.lines)
+            rows.extend(block)
+            sets.setdefault(section.option("NSET"), []).extend(int(row[0]) for row in block)
         elif section.keyword == "NSET":
             sets.setdefault(section.option("NSET"), []).extend(_set_members(section, sets, strict=strict))
     return rows, sets
 
 
 def _abaqus_kind(name: str) -> tuple[str, int]:
+    """The name of the cells and the number of nodes of an Abaqus element type. Raises InputError if it is unknown."""
     for pattern, kind, count in _ABAQUS:
         if re.fullmatch(rf"(?:{pattern})(?!\d)[A-Z0-9]*", name.upper()):
             return kind, count
@@ -247,7 +251,7 @@ def _abaqus_kind(name: str) -> tuple[str, int]:
 
 
 def nastran(text: str) -> MeshData:
-    """GRID and elements of the bulk data; each property is a set, called "property 7"."""
+    """The mesh in Nastran bulk data: GRID and elements; each property becomes a set, called "property 7"."""
     rows: Rows = []
     elements: dict[str, list[list[int]]] = {}
     members: dict[str, list[int]] = {}
@@ -257,23 +261,23 @@ def nastran(text: str) -> MeshData:
             rows.append(_grid(card, CP=1))
         elif name in _NASTRAN:
             sizes = _NASTRAN[name]
-            room = max(sizes) if max(sizes) < 9 else None  # plates and bars have other fields behind their nodes
-            given = [int(f) for f in fields[2:][:room] if f.isdigit()]
-            if len(given) not in sizes:
-                raise InputError(f"{name} {fields[0]} has {len(given)} nodes, not {' or '.join(map(str, sizes))}")
-            ordered = [given[k] for k in _CHEXA20] if len(given) == 20 else given
-            elements.setdefault(sizes[len(given)], []).append([int(fields[0]), *ordered])
+            most = max(sizes) if max(sizes) < 9 else None  # plates and bars have further fields after their nodes
+            nodes = [int(f) for f in fields[2:][:most] if f.isdigit()]
+            if len(nodes) not in sizes:
+                raise InputError(f"{name} {fields[0]} has {len(nodes)} nodes, not {' or '.join(map(str, sizes))}")
+            ordered = [nodes[k] for k in _CHEXA20] if len(nodes) == 20 else nodes
+            elements.setdefault(sizes[len(nodes)], []).append([int(fields[0]), *ordered])
             members.setdefault(f"property {fields[1] or fields[0]}", []).append(int(fields[0]))
     return _numbered(rows, elements, members, {})
 
 
 def _grid(card: Card, **systems: int) -> tuple[float, ...]:
-    """Number, x, y, z of a node in basic coordinates; `systems` are the fields of coordinate systems that must be basic."""
-    number = card.whole(0, "ID")
-    for what, k in systems.items():
-        if card.whole(k, what, 0):
+    """Number, x, y, z of a GRID card; `systems` maps names of coordinate systems to fields that must be blank or 0 (basic)."""
+    number = card.integer(0, "ID")
+    for label, k in systems.items():
+        if card.integer(k, label, 0):
             raise InputError(
-                f"line {card.line}: GRID {number} has {what} = {card.field(k)}; write the model in basic coordinates"
+                f"line {card.line}: GRID {number} has {label} = {card.field(k)}; write the model in basic coordinates"
             )
     return number, *(card.real(k, name) for k, name in ((2, "X1"), (3, "X2"), (4, "X3")))
 
@@ -284,20 +288,20 @@ def _numbered(
     members: dict[str, list[int]],
     points: dict[str, list[int]],
 ) -> MeshData:
-    """Numbers as in the file replaced by places in arrays."""
+    """The mesh data with the node and element numbers of the file replaced by array indices."""
     place = {int(row[0]): k for k, row in enumerate(rows)}
     _require_once(rows)
-    missing = {n for listed in elements.values() for row in listed for n in row[1:]} - place.keys()
+    missing = {n for element_rows in elements.values() for row in element_rows for n in row[1:]} - place.keys()
     if missing:
         raise InputError(f"{len(missing)} nodes of its elements are missing, first node {min(missing)}; write them too")
     parts = MeshData(np.array([row[1:] for row in rows]).reshape(-1, 3))
-    where: dict[int, tuple[int, int]] = {}
-    for block, (name, listed) in enumerate(elements.items()):
-        parts.blocks.append((name, np.array([[place[n] for n in row[1:]] for row in listed])))
-        where |= {row[0]: (block, k) for k, row in enumerate(listed)}
+    location: dict[int, tuple[int, int]] = {}
+    for block, (name, element_rows) in enumerate(elements.items()):
+        parts.blocks.append((name, np.array([[place[n] for n in row[1:]] for row in element_rows])))
+        location |= {row[0]: (block, k) for k, row in enumerate(element_rows)}
     for label, numbers in members.items():
-        found = np.array([where[n] for n in dict.fromkeys(numbers) if n in where]).reshape(-1, 2)
-        parts.sets[label] = {int(b): found[found[:, 0] == b, 1] for b in np.unique(found[:, 0])}
+        locations = np.array([location[n] for n in dict.fromkeys(numbers) if n in location]).reshape(-1, 2)
+        parts.sets[label] = {int(b): locations[locations[:, 0] == b, 1] for b in np.unique(locations[:, 0])}
     for label, numbers in points.items():
         parts.node_sets[label] = np.array([place[n] for n in numbers if n in place], dtype=int)
     return parts
@@ -315,7 +319,7 @@ class NodeTable(NamedTuple):
 
 
 def read_nodes(path: str | PathLike[str]) -> NodeTable:
-    """The nodes of a file."""
+    """The nodes of a deck or table. Raises InputError, with the name of the file, if there are none or a number repeats."""
     path = Path(path)
     text = read_deck(path)
     try:
@@ -335,7 +339,7 @@ def read_nodes(path: str | PathLike[str]) -> NodeTable:
 
 
 def _require_once(rows: Rows) -> None:
-    """Raises InputError if a node is there twice, as where a deck has several parts."""
+    """Raises InputError if a node number occurs twice, as in a deck of several parts."""
     numbers, count = np.unique([row[0] for row in rows], return_counts=True)
     if (count > 1).any():
         raise InputError(
@@ -344,7 +348,7 @@ def _require_once(rows: Rows) -> None:
 
 
 def _rows(lines: list[str], *, heading: bool = False) -> Rows:
-    """Lines of number, x, y, z; what follows and what is missing of the coordinates is left out, or zero."""
+    """Rows (number, x, y, z) from lines of text; missing coordinates are 0, further columns are ignored."""
     rows: Rows = []
     for line in lines:
         parts = line.replace(",", " ").replace(";", " ").split()

@@ -1,6 +1,6 @@
 """Finite-element spaces on a line, as matrices that evaluate their basis functions at any points.
 
-With Φ = space.at(x), Φ' = space.at(x, 1) and quadrature weights w, every form is a product of matrices:
+With Φ = space.evaluate(x), Φ' = space.evaluate(x, 1) and quadrature weights w, every form is a product of matrices:
 ∫ρA φφᵀ is Φᵀ diag(w ρA) Φ, ∫ψ φ'' is Ψᵀ diag(w) Φ''. The matrices are dense where that is small and faster, else sparse.
 """
 
@@ -18,19 +18,19 @@ from phloat.algebra.sparse import Matrix
 
 Rows: TypeAlias = Matrix | np.ndarray
 
-DENSE_ENTRIES = 200_000  # up to here scipy's bookkeeping costs more than the zeros
+DENSE_PRODUCT = 1200  # points times elements (14 elements) up to which dense matrices are faster than sparse ones
 GAUSS_POINTS = 6  # exact to degree 11: quartic fields squared times a cubic section
 
 
 def gauss(nodes: np.ndarray, points: int = GAUSS_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights of the one quadrature rule that all arrays of a body share (so that M(η) is a Gram matrix)."""
+    """Gauss points and weights on all elements. All arrays of a body share this rule, so that M(η) is a Gram matrix."""
     point, weight = np.polynomial.legendre.leggauss(points)
     h = np.diff(nodes)[:, None]
     return (nodes[:-1, None] + h * (point + 1) / 2).ravel(), (h * weight / 2).ravel()
 
 
 def slope(values: np.ndarray, nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The derivative at x of a function from its values at the points of `gauss`: of the polynomial through those of an element."""
+    """The derivative at x of the piecewise polynomial through the values at the points of `gauss`, element by element."""
     point, powers = np.polynomial.legendre.leggauss(GAUSS_POINTS)[0], np.arange(1, GAUSS_POINTS)
     each = values.reshape(-1, GAUSS_POINTS)
     change = each - each[:, :1]  # a constant has no slope, not even round-off
@@ -53,7 +53,7 @@ class LineSpace:
 
     @property
     def stride(self) -> int:
-        """Unknowns from one element to the next."""
+        """The number of unknowns from one element to the next."""
         return self.degree - self.continuity
 
     @property
@@ -62,22 +62,23 @@ class LineSpace:
 
     @cached_property
     def places(self) -> np.ndarray:
-        """Where the unknowns are values (and slopes)."""
+        """The points whose values (and slopes) are the unknowns."""
         if self.continuity == 1:
             return self.nodes
         return np.interp(np.arange(self.size) / self.degree, np.arange(len(self.nodes)), self.nodes)
 
-    def at(self, x: np.ndarray, derivative: int = 0) -> Rows:
-        """Values (or a derivative) of all basis functions at the points: points × unknowns."""
+    def evaluate(self, x: np.ndarray, derivative: int = 0) -> Rows:
+        """Values (or a derivative) of all basis functions at points x, (points, unknowns)."""
         element, xi, h = _located(self.nodes, x)
         coefficients = _HERMITE if self.continuity == 1 else _nodal(self.degree)
         local = _evaluated(coefficients, xi, derivative) / h[:, None] ** derivative
         if self.continuity == 1:
             local[:, 1::2] *= h[:, None]
-        return _scattered(local, self.stride * element, self.size)
+        dense = len(x) * (len(self.nodes) - 1) <= DENSE_PRODUCT  # one choice for all spaces on the same nodes
+        return _scattered(local, self.stride * element, self.size, dense)
 
     def unknown_at(self, place: int, slope: bool = False) -> int:
-        """The unknown that is the value (or slope) at a place, counted from the left."""
+        """The index of the unknown that is the value (or slope) at `places[place]`."""
         return (self.continuity + 1) * place + slope
 
 
@@ -92,7 +93,7 @@ def _nodal(degree: int) -> np.ndarray:
 
 
 def _located(nodes: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Element, place in it (0 to 1) and its length for every point; a point on a node belongs to the element right of it."""
+    """For every point its element, the coordinate ξ in it (0 to 1) and its length; a point on a node is in the right element."""
     x = np.asarray(x, dtype=float)
     element = np.clip(np.searchsorted(nodes, x, side="right") - 1, 0, len(nodes) - 2)
     h = np.diff(nodes)[element]
@@ -100,42 +101,44 @@ def _located(nodes: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _evaluated(coefficients: np.ndarray, xi: np.ndarray, derivative: int) -> np.ndarray:
+    """Derivatives by ξ of polynomials in ascending powers of ξ, (points, polynomials)."""
     if derivative >= coefficients.shape[1]:
         return np.zeros((len(xi), len(coefficients)))
     differentiated = np.polynomial.polynomial.polyder(coefficients, derivative, axis=1)
     return np.polynomial.polynomial.polyvander(xi, differentiated.shape[1] - 1) @ differentiated.T
 
 
-def _scattered(local: np.ndarray, first: np.ndarray, size: int) -> Rows:
+def _scattered(local: np.ndarray, first: np.ndarray, size: int, dense: bool) -> Rows:
+    """Rows of `size` columns with the local values from column first[i] on, dense or sparse."""
     points, width = local.shape
     column = first[:, None] + np.arange(width)
-    if points * size <= DENSE_ENTRIES:
+    if dense:
         out = np.zeros((points, size))
         np.put_along_axis(out, column, local, axis=1)
         return out
     return sp.csr_array((local.ravel(), column.ravel(), width * np.arange(points + 1)), shape=(points, size))
 
 
-# --- jumps: elements are cut there ------------------------------------------------------------------------------------
-#
-# Where numbers along a beam jump: elements are cut there, since no element can follow a jump inside (order 1 instead of 4).
+# --- jumps of section or material: nodes are placed there
+# ------------------------------------------------------------------------------------
+# Elements are cut at discontinuities of a beam's numbers: with a jump inside an element the order is 1 instead of 4.
 
 
-SAMPLES = 128  # places at which a function of s is looked at, besides the quadrature points
-SMOOTH = 0.25  # of the change over an interval: how far its midpoint may be off the straight line
-SMALL = 1e-9  # of a number: a change that is none
-NARROW = 1e-14  # an interval that holds one place
-SAME = 1e-9  # of the length: one place
+SAMPLES = 128  # equidistant points at which a function of s is sampled, besides the quadrature points
+SMOOTH = 0.25  # of the change over an interval: the largest deviation of its midpoint from the straight line
+SMALL = 1e-9  # relative: smaller changes count as zero
+NARROW = 1e-14  # width of an interval that counts as one point
+SAME = 1e-9  # of the length: points nearer to each other are one
 CLOSE, SLIVER = 1e-3, 0.1  # of the shortest element
 MOST_INTERVALS = 4096
 MOST_JUMPS = 200
 
 
 def jumps(values: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarray | None:
-    """Places where `values` (places → (places, numbers)) is discontinuous, to round-off; None where there are too many.
+    """Points where `values` (points → (points, numbers)) is discontinuous, to round-off; None if there are too many.
 
-    Intervals between the places s are halved, all at once, as long as the midpoint is far from the straight line between the
-    ends. Over a smooth stretch that ends soon; at a jump never.
+    All intervals between the points s are bisected as long as the midpoint deviates from the straight line between the
+    ends. Where the function is smooth this ends soon; at a jump it never does.
     """
     a, b = s[:-1], s[1:]
     f = values(s)
@@ -147,33 +150,33 @@ def jumps(values: Callable[[np.ndarray], np.ndarray], s: np.ndarray) -> np.ndarr
         f_m = values(middle)
         size = np.maximum(np.abs(f_a), np.abs(f_b)) + np.abs(f_m)
         bend, change = np.abs(f_a - 2.0 * f_m + f_b), np.abs(f_b - f_a)
-        kept = ((bend > SMOOTH * change) & (bend > SMALL * size)).any(axis=1)
-        a, b = np.append(a[kept], middle[kept]), np.append(middle[kept], b[kept])
-        f_a, f_b = np.vstack([f_a[kept], f_m[kept]]), np.vstack([f_m[kept], f_b[kept]])
-    far = (np.abs(f_b - f_a) > SMALL * np.maximum(np.abs(f_a), np.abs(f_b))).any(axis=1)
-    found = np.unique(b[far])
-    return found if len(found) <= MOST_JUMPS else None
+        unsmooth = ((bend > SMOOTH * change) & (bend > SMALL * size)).any(axis=1)
+        a, b = np.append(a[unsmooth], middle[unsmooth]), np.append(middle[unsmooth], b[unsmooth])
+        f_a, f_b = np.vstack([f_a[unsmooth], f_m[unsmooth]]), np.vstack([f_m[unsmooth], f_b[unsmooth]])
+    jumped = (np.abs(f_b - f_a) > SMALL * np.maximum(np.abs(f_a), np.abs(f_b))).any(axis=1)
+    discontinuities = np.unique(b[jumped])
+    return discontinuities if len(discontinuities) <= MOST_JUMPS else None
 
 
 def cut_elements(
-    nodes: np.ndarray, fixed: Sequence[float], held: Iterable[object], breaks: Iterable[float]
+    nodes: np.ndarray, fixed: Sequence[float], stated: Iterable[object], breaks: Iterable[float]
 ) -> np.ndarray:
-    """Nodes with one more at every fixed place and break that has none; a node that is nearly at a break moves there, unless held.
+    """Nodes with a further one at every fixed point and break that has none; a node near a break moves there, unless held.
 
-    Breaks nearer to each other, or to a fixed place, than a thousandth of the shortest element are one.
+    Breaks nearer to each other, or to a fixed point, than a thousandth of the shortest element are merged.
     """
     fixed = [0.0, 1.0, *fixed]
     short = float(np.diff(nodes).min())
     breaks = _separate(breaks, np.array(fixed), CLOSE * short)
-    staying = [*fixed, *(s for s in held if isinstance(s, float | int))]
+    staying = [*fixed, *(s for s in stated if isinstance(s, float | int))]
     stays = np.abs(nodes[:, None] - staying).min(axis=1) <= SAME
-    off = np.abs(nodes[:, None] - breaks).min(axis=1, initial=1.0)
-    kept = nodes[stays | (off <= SAME) | (off > SLIVER * short)]
-    return np.unique(np.concatenate([kept, [s for s in [*fixed, *breaks] if np.abs(kept - s).min() > SAME]]))
+    distance = np.abs(nodes[:, None] - breaks).min(axis=1, initial=1.0)
+    retained = nodes[stays | (distance <= SAME) | (distance > SLIVER * short)]
+    return np.unique(np.concatenate([retained, [s for s in [*fixed, *breaks] if np.abs(retained - s).min() > SAME]]))
 
 
 def _separate(places: Iterable[float], fixed: np.ndarray, distance: float) -> list[float]:
-    """Places that are not near fixed ones; those near to each other become their mean."""
+    """The points farther than `distance` from all fixed ones; groups of near ones are replaced by their mean."""
     groups: list[list[float]] = []
     for s in sorted(p for p in places if np.abs(fixed - p).min() > distance):
         if groups and s - groups[-1][-1] < distance:

@@ -43,8 +43,8 @@ class Mesh:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "cells", consistent_orientation(self.kind, points, cells))
         object.__setattr__(self, "regions", require_regions(self.regions, len(cells)))
-        turned = {name: self._outward(name, facets) for name, facets in self.boundaries.items()}
-        object.__setattr__(self, "boundaries", turned)
+        boundaries = {name: self._outward(name, facets) for name, facets in self.boundaries.items()}
+        object.__setattr__(self, "boundaries", boundaries)
 
     # --- sizes -------------------------------------------------------------------------------------------------------
 
@@ -85,25 +85,27 @@ class Mesh:
 
     @cached_property
     def _facets(self) -> tuple[np.ndarray, np.ndarray]:
-        """Keys of all facets of all cells, sorted, and where they come from: facet number k + (facets of a cell) · cell."""
+        """Sorted keys of the facets of all cells, and the index k + (facets of a cell) · cell of each."""
         corners = self.cells[:, np.array(cell.FACETS[self.kind])]
         keys = _keys(corners.reshape(-1, corners.shape[-1]), len(self.points))
         origin = np.argsort(keys, kind="stable")
         return keys[origin], origin
 
-    def _sides(self, name: str, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _owners(self, name: str, facets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The cell of each facet and the facet's number in that cell. Raises InputError for facets that belong to no cell."""
         keys, origin = self._facets
-        wanted = _keys(facets, len(self.points))
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        if (strange := keys[at] != wanted).any():
-            first = ", ".join(str(tuple(map(int, f))) for f in facets[strange][:3])
+        facet_keys = _keys(facets, len(self.points))
+        index = np.minimum(np.searchsorted(keys, facet_keys), len(keys) - 1)
+        if (unowned := keys[index] != facet_keys).any():
+            first = ", ".join(str(tuple(map(int, f))) for f in facets[unowned][:3])
             raise InputError(
-                f"{strange.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell, first those with nodes {first}; "
+                f"{unowned.sum()} of {len(facets)} facets of boundary {name!r} belong to no cell, first those with nodes {first}; "
                 f"give the corner nodes of {cell.PLURAL[cell.FACET[self.kind]]} of this mesh"
             )
-        return np.divmod(origin[at], len(cell.FACETS[self.kind]))
+        return np.divmod(origin[index], len(cell.FACETS[self.kind]))
 
     def _outward(self, name: str, facets: object) -> np.ndarray:
+        """The facets of a boundary by corner nodes, normals outwards. Raises InputError if they are no facets of this mesh."""
         corners, array = len(cell.FACETS[self.kind][0]), np.asarray(facets)
         if array.ndim != 2 or array.shape[1] != corners or array.dtype.kind not in "iu" or not len(array):
             raise InputError(
@@ -111,17 +113,17 @@ class Mesh:
             )
         if array.min() < 0 or array.max() >= len(self.points):
             raise InputError(f"boundary {name!r} has nodes {array.min()} … {array.max()} of {len(self.points)} points")
-        cells, local = self._sides(name, array)
+        cells, local = self._owners(name, array)
         return self.cells[cells[:, None], np.array(cell.FACETS[self.kind])[local]]
 
     @cached_property
     def facets(self) -> np.ndarray:
-        """All facets that belong to one cell only, by their corner nodes, turned outwards: the whole boundary."""
+        """The facets that belong to one cell only (the boundary of the mesh), by their corner nodes, normals outwards."""
         keys, origin = self._facets
-        once = np.ones(len(keys), dtype=bool)
-        once[1:] &= keys[1:] != keys[:-1]
-        once[:-1] &= keys[:-1] != keys[1:]
-        cells, local = np.divmod(np.sort(origin[once]), len(cell.FACETS[self.kind]))
+        single = np.ones(len(keys), dtype=bool)
+        single[1:] &= keys[1:] != keys[:-1]
+        single[:-1] &= keys[:-1] != keys[1:]
+        cells, local = np.divmod(np.sort(origin[single]), len(cell.FACETS[self.kind]))
         return self.cells[cells[:, None], np.array(cell.FACETS[self.kind])[local]]
 
     def boundary(self, name: str) -> np.ndarray:
@@ -135,8 +137,8 @@ class Mesh:
         return self.facet_nodes_of(self.boundary(name), name)
 
     def facet_nodes_of(self, facets: np.ndarray, name: str = "") -> np.ndarray:
-        """The same of facets given by their corner nodes."""
-        cells, local = self._sides(name, facets)
+        """All nodes of facets that are given by their corner nodes, (facets, nodes), in VTK's order of the facet."""
+        cells, local = self._owners(name, facets)
         return self.cells[cells[:, None], cell.facet_nodes(self.kind, self.order)[local]]
 
     def node_numbers(self, name: str) -> np.ndarray:
@@ -150,7 +152,7 @@ class Mesh:
         return self.regions[name]
 
     def with_boundary(self, name: str, where: Callable[[np.ndarray], np.ndarray] | np.ndarray) -> Mesh:
-        """The same mesh with one more boundary: the facets all of whose corners are where(points) says, or a mask of `facets`."""
+        """The mesh with one more boundary: facets whose corners all satisfy the predicate where(points), or a mask of `facets`."""
         mask = np.asarray(where(self.points) if callable(where) else where)
         size = len(self.points if callable(where) else self.facets)
         if mask.shape != (size,) or mask.dtype != bool:
@@ -190,14 +192,14 @@ class Mesh:
         return replace(self, points=points, cells=cells)
 
     def refined(self, times: int = 1) -> Mesh:
-        """Every cell cut in the middle of its edges, `times` times; names stay, curved cells keep their curves."""
+        """The mesh with every cell cut at the middles of its edges, `times` times; names and curved geometry are kept."""
         mesh = self
         for _ in range(whole_number("times", times, 0)):
             mesh = _cut(mesh)
         return mesh
 
     def merged(self, tolerance: float | None = None) -> Mesh:
-        """Points closer than the tolerance (1e-8 of the size if not given) made one: parts that only touch are joined."""
+        """The mesh with points closer than the tolerance (default 1e-8 of the size) merged: touching parts are joined."""
         near = 1e-8 * self.size if tolerance is None else positive("tolerance", tolerance)
         pairs = cKDTree(self.points).query_pairs(near, output_type="ndarray")
         n = len(self.points)
@@ -205,13 +207,13 @@ class Mesh:
         _, group = connected_components(graph, directed=False)
         first = np.full(n, n)
         np.minimum.at(first, group, np.arange(n))
-        kept, number = np.unique(first[group], return_inverse=True)
+        used, number = np.unique(first[group], return_inverse=True)
         boundaries = {name: number[facets] for name, facets in self.boundaries.items()}
-        return replace(self, points=self.points[kept], cells=number[self.cells], boundaries=boundaries)
+        return replace(self, points=self.points[used], cells=number[self.cells], boundaries=boundaries)
 
 
 def used_points(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The points that cells have, the cells by the numbers of these, and the new number of every point, −1 if it is left out."""
+    """The points that cells use, the renumbered cells, and the new number of every point, −1 if it is unused."""
     used, numbers = np.unique(cells, return_inverse=True)
     new = np.full(len(points), -1)
     new[used] = np.arange(len(used))
@@ -219,7 +221,7 @@ def used_points(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _keys(facets: np.ndarray, points: int) -> np.ndarray:
-    """One number a facet, from its (three) smallest nodes: two facets of one mesh share at most an edge."""
+    """An integer for each facet from its three smallest nodes: unique, since two facets of a mesh share at most an edge."""
     key = np.zeros(len(facets), dtype=np.int64)
     for node in np.sort(facets, axis=1)[:, :3].T:
         key = key * points + node
@@ -227,7 +229,7 @@ def _keys(facets: np.ndarray, points: int) -> np.ndarray:
 
 
 def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points and cells of order 2: first the corners, then the middles, those shared by several cells once."""
+    """Points and cells of order 2: corners first, then middles; a middle shared by several cells is one point."""
     all_points, columns, count = [points], [cells], len(points)
     groups: dict[int, list[tuple[int, ...]]] = {}
     for corners in cell.middles(kind):
@@ -242,7 +244,7 @@ def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.
 
 
 def _cut(mesh: Mesh) -> Mesh:
-    """Every cell cut into 2^d: the corners of the parts are the nodes of order 2, their own middles lie on the same curves."""
+    """The mesh with every cell cut into 2^d parts, whose corners are its nodes of order 2; new middles lie on the same curves."""
     kind, fine = mesh.kind, mesh.of_order(2)
     parts = cell.children(kind)
     if parts.ndim == 3:  # the shortest diagonal of each octahedron keeps the parts well shaped
@@ -257,10 +259,10 @@ def _cut(mesh: Mesh) -> Mesh:
         points, cells = _with_middles(kind, points, cells)
         corners = cell.reference_nodes(kind, 2)[parts.reshape(cells.shape[0], -1)]
         xi = np.einsum("nk,ckd->cnd", cell.shape_values(kind, 1, cell.reference_nodes(kind, 2)), corners)
-        at = cell.shape_values(kind, 2, xi.reshape(-1, xi.shape[-1])).reshape(*xi.shape[:2], -1)
+        values = cell.shape_values(kind, 2, xi.reshape(-1, xi.shape[-1])).reshape(*xi.shape[:2], -1)
         x = np.repeat(fine.points[fine.cells], count, axis=0)
         points = points.copy()
-        points[cells] = at @ x
+        points[cells] = values @ x
     pieces = cell.children(cell.FACET[kind])
     boundaries = {name: fine.facet_nodes(name)[:, pieces].reshape(-1, pieces.shape[1]) for name in mesh.boundaries}
     regions = {name: (count * ids[:, None] + np.arange(count)).ravel() for name, ids in mesh.regions.items()}
@@ -277,7 +279,7 @@ FLAT = 1e-12  # of a cube of the extent of the cell: below, a cell has no volume
 
 
 def require_points(kind: str, points: object) -> np.ndarray:
-    """Points as floats (points, 3); planar ones are put in the plane z = 0."""
+    """Points as floats (points, 3), planar meshes in z = 0. Raises InputError for bad shapes, sizes or numbers."""
     array = np.asarray(points)
     d = cell.DIMENSION[kind]
     if array.ndim != 2 or array.shape[1] not in (d, 3):
@@ -297,7 +299,7 @@ def require_points(kind: str, points: object) -> np.ndarray:
 
 
 def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
-    """Cells as node numbers, all in range, and no point left over."""
+    """Cells as int64 node numbers. Raises InputError if a number is out of range or a point belongs to no cell."""
     array = np.asarray(cells)
     allowed = cell.NODES[kind]
     if array.ndim != 2 or array.shape[1] not in allowed or array.dtype.kind not in "iu":
@@ -313,19 +315,19 @@ def require_cells(kind: str, cells: object, points: np.ndarray) -> np.ndarray:
     used = np.zeros(len(points), dtype=bool)
     used[array] = True
     if not used.all():
-        left = np.flatnonzero(~used)
-        first = ", ".join(f"{k} at {point_text(points[k])}" for k in left[:3])
-        raise InputError(f"{len(left)} of {len(points)} points belong to no cell: {first}; leave them out")
+        unused = np.flatnonzero(~used)
+        first = ", ".join(f"{k} at {point_text(points[k])}" for k in unused[:3])
+        raise InputError(f"{len(unused)} of {len(points)} points belong to no cell: {first}; leave them out")
     return array
 
 
 def consistent_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """The cells, renumbered if all of them have negative volume; cells without volume or of both signs are refused."""
+    """The cells, renumbered if all have negative volume. Raises InputError for cells without volume or volumes of both signs."""
     low, high = jacobians(kind, points, cells)
     flat = (high <= 0.0) & (low >= 0.0)
     if flat.any():
-        what = "area" if cell.DIMENSION[kind] == 2 else "volume"
-        raise InputError(_counted(kind, points, cells, flat, f"have no {what}"))
+        quantity = "area" if cell.DIMENSION[kind] == 2 else "volume"
+        raise InputError(_counted(kind, points, cells, flat, f"have no {quantity}"))
     inverted, mixed = (low < 0.0) & (high <= 0.0), (low < 0.0) & (high > 0.0)
     if mixed.any():
         raise InputError(_counted(kind, points, cells, mixed, "are folded, or their nodes are not in VTK's order"))
@@ -338,7 +340,7 @@ def consistent_orientation(kind: str, points: np.ndarray, cells: np.ndarray) -> 
 
 
 def jacobians(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest Jacobian determinant of each cell at its corners and quadrature points, 0 within round-off."""
+    """Smallest and largest Jacobian determinant of each cell at its corners and quadrature points; round-off is set to 0."""
     d, order = cell.DIMENSION[kind], cell.NODES[kind].index(cells.shape[1]) + 1
     x = points[cells, :d]
     zero = FLAT * np.ptp(x, axis=1).max(axis=1) ** d
@@ -354,7 +356,7 @@ def jacobians(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndar
 
 
 def require_regions(regions: object, cells: int) -> dict[str, np.ndarray]:
-    """Regions as numbers of cells; a mask of all cells is one too."""
+    """Regions as cell numbers; masks of all cells are converted. Raises InputError if a number is out of range."""
     out = {}
     for name, chosen in mapping("regions", regions, "{name: numbers of cells}").items():
         array = np.asarray(chosen)
@@ -369,11 +371,12 @@ def require_regions(regions: object, cells: int) -> dict[str, np.ndarray]:
 
 
 def point_text(x: np.ndarray) -> str:
-    """A point as text."""
+    """A point as text, "(x, y, z)"."""
     return "(" + ", ".join(f"{c:g}" for c in x) + ")"
 
 
-def _counted(kind: str, points: np.ndarray, cells: np.ndarray, chosen: np.ndarray, what: str) -> str:
+def _counted(kind: str, points: np.ndarray, cells: np.ndarray, chosen: np.ndarray, problem: str) -> str:
+    """The message for cells with a problem: how many there are, and the first three."""
     numbers = np.flatnonzero(chosen)
     first = ", ".join(f"{k} at {point_text(points[cells[k]].mean(axis=0))}" for k in numbers[:3])
-    return f"{len(numbers)} of {len(cells)} {cell.PLURAL[kind]} {what}, first cell {first}; repair the mesh there"
+    return f"{len(numbers)} of {len(cells)} {cell.PLURAL[kind]} {problem}, first cell {first}; repair the mesh there"

@@ -34,7 +34,7 @@ _GMSH_ORDER = {
 }
 
 
-# names of cells as meshio has them → our kind (None: a cell we have no element for), dimension
+# name of cells in meshio → our kind (None: no element), dimension
 KINDS: dict[str, tuple[str | None, int]] = {
     "vertex": (None, 0),
     "line": ("line", 1),
@@ -74,6 +74,7 @@ def read_mesh(path: str | Path, *, unit: float = 1.0) -> Mesh:
 
 
 def _parts(path: Path, format: str) -> MeshData:
+    """The mesh data of a file. Raises InputError, with its name, if it cannot be parsed."""
     try:
         if format in ("Abaqus", "Nastran"):
             return {"Abaqus": abaqus, "Nastran": nastran}[format](path.read_text(encoding="utf-8", errors="replace"))
@@ -88,6 +89,7 @@ def _parts(path: Path, format: str) -> MeshData:
 
 
 def _meshio() -> ModuleType:
+    """The module meshio. Raises InputError if it is not installed."""
     try:
         import meshio
     except ImportError as error:
@@ -96,22 +98,23 @@ def _meshio() -> ModuleType:
 
 
 def _gmsh_parts(path: Path) -> MeshData:
+    """The mesh data of a gmsh file, its physical groups as sets."""
     names = _physical_names(path)
     try:
-        found = _meshio().gmsh.read(path)  # meshio.read would end the program where it fails
+        data = _meshio().gmsh.read(path)  # meshio.read would end the program where it fails
     except ValueError as error:
         if "gmsh:physical" not in str(error):
             raise
         raise InputError(
             "some cells are in no physical group; put body and boundaries into groups, and save with Mesh.SaveAll = 0"
         ) from error
-    parts = MeshData(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
-    for k, tags in enumerate(found.cell_data.get("gmsh:physical", [])):
+    parts = MeshData(data.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in data.cells])
+    for k, tags in enumerate(data.cell_data.get("gmsh:physical", [])):
         for tag in np.unique(tags[tags > 0]):
-            name = names.get((found.cells[k].dim, int(tag)), f"physical {tag}")
+            name = names.get((data.cells[k].dim, int(tag)), f"physical {tag}")
             parts.sets.setdefault(name, {})[k] = np.flatnonzero(tags == tag)
-    for name, members in found.cell_sets.items():  # version 4 knows cells that are in several groups
-        if name in found.field_data:
+    for name, members in data.cell_sets.items():  # in version 4 a cell may be in several groups
+        if name in data.field_data:
             parts.sets.setdefault(name, {}).update(
                 {k: np.asarray(ids) for k, ids in enumerate(members) if np.size(ids)}
             )
@@ -119,7 +122,7 @@ def _gmsh_parts(path: Path) -> MeshData:
 
 
 def _physical_names(path: Path) -> dict[tuple[int, int], str]:
-    """Names of physical groups by dimension and number: one name may be there for a volume and for its surface."""
+    """Names of physical groups by dimension and number: a volume and its surface may have the same name."""
     section = re.search(rb"\$PhysicalNames\s(.*?)\$EndPhysicalNames", path.read_bytes(), re.DOTALL)
     text = section[1].decode("utf-8", "replace") if section else ""
     lines = re.findall(r'^\s*(\d+)\s+(\d+)\s+"(.*)"', text, re.MULTILINE)
@@ -127,14 +130,15 @@ def _physical_names(path: Path) -> dict[tuple[int, int], str]:
 
 
 def _vtk_parts(path: Path) -> MeshData:
+    """The mesh data of a VTK file, whole-numbered cell and point data as sets."""
     meshio = _meshio()
-    found = (meshio.vtu if path.suffix.lower() == ".vtu" else meshio.vtk).read(path)
-    parts = MeshData(found.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in found.cells])
-    for name, blocks in found.cell_data.items():
+    source = (meshio.vtu if path.suffix.lower() == ".vtu" else meshio.vtk).read(path)
+    parts = MeshData(source.points, [(block.type, np.asarray(block.data, dtype=np.int64)) for block in source.cells])
+    for name, blocks in source.cell_data.items():
         for k, data in enumerate(blocks):
             for value in np.unique(data) if data.dtype.kind in "iu" and data.ndim == 1 else ():
                 parts.sets.setdefault(f"{name} {value}", {})[k] = np.flatnonzero(data == value)
-    for name, data in found.point_data.items():
+    for name, data in source.point_data.items():
         for value in np.unique(data[data != 0]) if data.dtype.kind in "iu" and data.ndim == 1 else ():
             parts.node_sets[f"{name} {value}"] = np.flatnonzero(data == value)
     return parts
@@ -147,16 +151,16 @@ def write_mesh(path: str | Path, mesh: Mesh) -> None:
         raise InputError(f"{path.name!r} does not end in .msh; meshes are written for gmsh only")
     facet, order, d = FACET[mesh.kind], mesh.order, mesh.dimension
     groups = [(d - 1, name) for name in mesh.boundaries] + [(d, name) for name in mesh.regions]
-    if wrong := [name for _, name in groups if '"' in name]:
-        raise InputError(f"{wrong[0]!r} cannot be written: gmsh ends a name at a quotation mark")
+    if unwritable := [name for _, name in groups if '"' in name]:
+        raise InputError(f"{unwritable[0]!r} cannot be written: gmsh ends a name at a quotation mark")
     rows: list[tuple[int, int, np.ndarray]] = []  # gmsh's type, number of the group, nodes
     for k, name in enumerate(mesh.boundaries, 1):
         rows.append((_GMSH[facet][order - 1], k, mesh.facet_nodes(name)))
-    alone = np.ones(len(mesh.cells), dtype=bool)
+    ungrouped = np.ones(len(mesh.cells), dtype=bool)
     for k, ids in enumerate(mesh.regions.values(), 1 + len(mesh.boundaries)):
         rows.append((_GMSH[mesh.kind][order - 1], k, mesh.cells[ids]))
-        alone[ids] = False
-    rows.append((_GMSH[mesh.kind][order - 1], 0, mesh.cells[alone]))
+        ungrouped[ids] = False
+    rows.append((_GMSH[mesh.kind][order - 1], 0, mesh.cells[ungrouped]))
     lines = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$PhysicalNames", str(len(groups))]
     lines += [f'{dimension} {k} "{name}"' for k, (dimension, name) in enumerate(groups, 1)]
     lines += ["$EndPhysicalNames", "$Nodes", str(len(mesh.points))]
@@ -171,22 +175,22 @@ def write_mesh(path: str | Path, mesh: Mesh) -> None:
     path.write_text("\n".join([*lines, "$EndElements", ""]), encoding="utf-8")
 
 
-# --- the mesh of what a file holds -------------------------------------------------------------------------------------
+# --- from mesh data to a mesh --- -------------------------------------------------------------------------------------
 
 
 def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     """The cells of the highest dimension as a mesh; sets of these are regions, sets of one dimension less are boundaries.
 
-    A set of nodes is the boundary of all facets whose corners are in it, if there are any. Points without a cell are left out;
-    cells that are there twice (once for each of their sets, in some formats) are one.
+    A set of nodes is the boundary of all facets whose corners are in it, if there are any. Points without a cell are dropped;
+    repeated cells (some formats write a cell once for each of its sets) are merged.
     """
-    name, kind, top, listed = _cell_kind(parts, source)
+    name, kind, top, counts = _cell_kind(parts, source)
     points = np.asarray(parts.points, dtype=float)
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
     cells, place = _unique_cells(parts, top)
     if top == 2 and np.ptp(points[cells, 2]) > 1e-9 * np.ptp(points[cells, :2]):
         raise InputError(
-            f"{source} holds surfaces only, not in one plane: {listed}; save the volume too (gmsh: in a physical group)"
+            f"{source} holds surfaces only, not in one plane: {counts}; save the volume too (gmsh: in a physical group)"
         )
     if name in ("quad8", "hexahedron20"):
         points, cells = _with_middles(kind, points, cells)
@@ -194,9 +198,9 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
     points, cells, new = used_points(points, cells)
     boundaries = {label: new[nodes] for label, nodes in facets.items()}
     for label, nodes in boundaries.items():
-        if away := int((nodes < 0).any(axis=1).sum()):
+        if outside := int((nodes < 0).any(axis=1).sum()):
             raise InputError(
-                f"{away} of {len(nodes)} facets of boundary {label!r} in {source} have nodes of no cell; mesh them with the body"
+                f"{outside} of {len(nodes)} facets of boundary {label!r} in {source} have nodes of no cell; mesh them with the body"
             )
     mesh = Mesh(kind, points, cells, boundaries, regions)
     named = boundaries.keys() | regions.keys()  # gmsh writes sets of nodes under the same names
@@ -204,30 +208,30 @@ def mesh_from_data(parts: MeshData, source: str) -> Mesh:
 
 
 def _cell_kind(parts: MeshData, source: str) -> tuple[str, str, int, str]:
-    """The cells of the highest dimension: their name, kind and dimension, and a list of all cells for errors."""
+    """Name, kind and dimension of the cells of the highest dimension, and the counts of all cells as text for errors."""
     top = max((_dimension(name) for name, _ in parts.blocks), default=0)
     count = Counter({name: 0 for name, _ in parts.blocks})
     for name, nodes in parts.blocks:
         count[name] += len(nodes)
-    listed = ", ".join(f"{n} × {name}" for name, n in count.items()) or "no cells at all"
+    counts = ", ".join(f"{n} × {name}" for name, n in count.items()) or "no cells at all"
     if top < 2:
-        raise InputError(f"{source} has no cells with an area or a volume: it holds {listed}")
+        raise InputError(f"{source} has no cells with an area or a volume: it holds {counts}")
     names = {name for name, _ in parts.blocks if _dimension(name) == top}
     if len(names) > 1:
         raise InputError(
-            f"{source} has cells of several kinds: {listed}; mesh it with one kind only (in gmsh: tetrahedra everywhere)"
+            f"{source} has cells of several kinds: {counts}; mesh it with one kind only (in gmsh: tetrahedra everywhere)"
         )
     (name,) = names
     kind = KINDS.get(name, (None, top))[0]
     if kind is None:
-        raise InputError(f"{source} has cells of kind {name}: {listed}; there are {', '.join(cell.NODES)}")
-    return name, kind, top, listed
+        raise InputError(f"{source} has cells of kind {name}: {counts}; there are {', '.join(cell.NODES)}")
+    return name, kind, top, counts
 
 
 def _regions_and_facets(
     parts: MeshData, place: dict[int, np.ndarray], top: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Sets of cells by their new numbers, and sets of facets by their corner nodes."""
+    """Regions as new cell numbers, and boundaries as corner nodes of facets, (facets, corners)."""
     regions, facets = {}, {}
     for label, members in parts.sets.items():
         inside = [place[block][ids] for block, ids in members.items() if block in place and len(ids)]
@@ -242,32 +246,35 @@ def _regions_and_facets(
 
 
 def _dimension(name: str) -> int:
+    """The dimension of cells by their name in meshio, −1 if it is unknown."""
     return KINDS[name][1] if name in KINDS else 3 if name.startswith(SOLIDS_WITHOUT) else -1
 
 
 def _corners(name: str, nodes: np.ndarray) -> np.ndarray:
+    """The corner nodes of cells of this name."""
     kind = KINDS[name][0]
     return nodes[:, : 2 if kind == "line" else cell.CORNERS[str(kind)]]
 
 
 def _unique_cells(parts: MeshData, top: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """All cells of the highest dimension, each once, and for each of their blocks the new numbers."""
+    """The distinct cells of the highest dimension, and for each block the new numbers of its cells."""
     blocks = [k for k, (name, _) in enumerate(parts.blocks) if _dimension(name) == top]
-    together = np.vstack([parts.blocks[k][1] for k in blocks])
-    _, first, number = np.unique(np.sort(together, axis=1), axis=0, return_index=True, return_inverse=True)
+    stacked = np.vstack([parts.blocks[k][1] for k in blocks])
+    _, first, number = np.unique(np.sort(stacked, axis=1), axis=0, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))[number.ravel()]  # cells keep the order of the file
     start = np.cumsum([0, *(len(parts.blocks[k][1]) for k in blocks)])
     place = {k: rank[start[i] : start[i + 1]] for i, k in enumerate(blocks)}
-    return together[np.sort(first)], place
+    return stacked[np.sort(first)], place
 
 
 def _distinct(facets: np.ndarray) -> np.ndarray:
+    """The facets without repetitions, in their order."""
     _, first = np.unique(np.sort(facets, axis=1), axis=0, return_index=True)
     return facets[np.sort(first)]
 
 
 def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cells with corners and middles of edges (8 or 20 nodes) given the others, where the shape they have puts them.
+    """Cells of 8 or 20 nodes (corners and middles of edges) completed to 9 or 27 by middles of faces and of the cell.
 
     The middle of a face is ½ Σ edges − ¼ Σ corners, that of a hexahedron ¼ Σ edges − ¼ Σ corners: the same surface exactly.
     """
@@ -279,15 +286,16 @@ def _with_middles(kind: str, points: np.ndarray, cells: np.ndarray) -> tuple[np.
             continue
         around = [[number for edge, number in edges.items() if edge <= set(m)] for m in group]
         nodes, middles = cells[:, np.array(group)], cells[:, np.array(around)]
-        at = weight * points[middles].sum(axis=2) - 0.25 * points[nodes].sum(axis=2)
+        positions = weight * points[middles].sum(axis=2) - 0.25 * points[nodes].sum(axis=2)
         key = np.sort(nodes, axis=2).reshape(-1, width)
         _, first, number = np.unique(key, axis=0, return_index=True, return_inverse=True)
         cells = np.hstack([cells, len(points) + number.reshape(len(cells), -1)])
-        points = np.vstack([points, at.reshape(-1, 3)[first]])
+        points = np.vstack([points, positions.reshape(-1, 3)[first]])
     return points, cells
 
 
 def _with_node_sets(mesh: Mesh, sets: dict[str, np.ndarray]) -> Mesh:
+    """The mesh with a boundary for every node set that holds all corners of some facet."""
     for label, nodes in sets.items():
         mask = np.zeros(len(mesh.points), dtype=bool)
         mask[nodes[nodes >= 0]] = True

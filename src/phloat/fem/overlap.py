@@ -1,4 +1,4 @@
-"""Where the facets of two meshes share a piece of boundary: quadrature points on the common refinement.
+"""Quadrature on the common refinement of the facets of two meshes, where they share a piece of boundary.
 
 Shape functions of both meshes are polynomials on every piece, so integrals of their products are exact: a constant traction goes
 through a tie of meshes that do not match.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-NEAR = 1e-6  # of a facet: how far apart two facets may lie
+NEAR = 1e-6  # of a facet: the largest distance of two facets that share a piece
 SLIVER = 1e-12  # of a facet: pieces smaller than this are round-off
 
 
 def shared(first: np.ndarray, second: np.ndarray, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (points, 3) and weights on the overlap of the facets; facets by their corners, (facets, corners, 3).
+    """Quadrature points (points, 3) and weights on the overlap of two sets of facets, given by corners (facets, corners, 3).
 
-    Polynomials of this degree are integrated exactly on each piece.
+    The rule is exact for polynomials of this degree on each piece of the common refinement.
     """
     if first.shape[1] == 2:
         return _on_lines(first, second, degree // 2 + 1)
@@ -26,7 +26,7 @@ def shared(first: np.ndarray, second: np.ndarray, degree: int) -> tuple[np.ndarr
 
 
 def measure(facets: np.ndarray) -> float:
-    """Length or area of straight facets."""
+    """The total length or area of straight facets."""
     if facets.shape[1] == 2:
         return float(np.linalg.norm(facets[:, 1] - facets[:, 0], axis=1).sum())
     fans = [
@@ -36,20 +36,22 @@ def measure(facets: np.ndarray) -> float:
 
 
 def _on_lines(first: np.ndarray, second: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    start, along = first[:, 0], first[:, 1] - first[:, 0]
-    length = np.linalg.norm(along, axis=1)
+    """`count` Gauss points and their weights on each overlap of two sets of straight edges."""
+    start, direction = first[:, 0], first[:, 1] - first[:, 0]
+    length = np.linalg.norm(direction, axis=1)
     ends = second[None] - start[:, None, None]  # (first, second, 2, 3)
-    t = np.einsum("fseb,fb->fse", ends, along) / length[:, None, None] ** 2
-    off = np.linalg.norm(ends - t[..., None] * along[:, None, None], axis=3).max(axis=2)
+    t = np.einsum("fseb,fb->fse", ends, direction) / length[:, None, None] ** 2
+    distance = np.linalg.norm(ends - t[..., None] * direction[:, None, None], axis=3).max(axis=2)
     low, high = np.maximum(t.min(axis=2), 0.0), np.minimum(t.max(axis=2), 1.0)
-    i, j = np.nonzero((off < NEAR * length[:, None]) & (high - low > SLIVER**0.5))
+    i, j = np.nonzero((distance < NEAR * length[:, None]) & (high - low > SLIVER**0.5))
     g, w = np.polynomial.legendre.leggauss(count)
     part = low[i, j, None] + (high - low)[i, j, None] * (1 + g) / 2
-    x = start[i, None] + part[..., None] * along[i, None]
+    x = start[i, None] + part[..., None] * direction[i, None]
     return x.reshape(-1, 3), (((high - low)[i, j] * length[i])[:, None] * w / 2).ravel()
 
 
 def _on_triangles(triangles: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """count² Gauss points and their weights on each triangle."""
     g, w = np.polynomial.legendre.leggauss(count)
     g, w = (1 + g) / 2, w / 2
     a, b = np.meshgrid(g, g, indexing="ij")
@@ -61,25 +63,25 @@ def _on_triangles(triangles: np.ndarray, count: int) -> tuple[np.ndarray, np.nda
 
 
 def _neighbours(first: np.ndarray, second: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of facets that may touch."""
+    """Index pairs (i, j) of facets whose bounding spheres touch."""
     centres = [f.mean(axis=1) for f in (first, second)]
     reach = [np.linalg.norm(f - c[:, None], axis=2).max(axis=1) for f, c in zip((first, second), centres, strict=True)]
     tree = cKDTree(centres[1])
     near = tree.query_ball_point(centres[0], reach[0] + reach[1].max())
-    return [(i, j) for i, found in enumerate(near) for j in found]
+    return [(i, j) for i, indices in enumerate(near) for j in indices]
 
 
-def _common(one: np.ndarray, other: np.ndarray) -> np.ndarray | None:
-    """The convex polygon that two facets of one plane share."""
-    normal = np.cross(one[1] - one[0], one[-1] - one[0])
+def _common(first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
+    """The convex polygon shared by two facets, (corners, 3); None if they are in different planes or do not overlap."""
+    normal = np.cross(first[1] - first[0], first[-1] - first[0])
     size = np.sqrt(np.linalg.norm(normal))
     normal = normal / size**2
-    if np.abs((other - one[0]) @ normal).max() > NEAR * size:
+    if np.abs((second - first[0]) @ normal).max() > NEAR * size:
         return None
-    polygon = other
-    for k in range(len(one)):
-        inward = np.cross(normal, one[(k + 1) % len(one)] - one[k])
-        polygon = _cut(polygon, (polygon - one[k]) @ inward)
+    polygon = second
+    for k in range(len(first)):
+        inward = np.cross(normal, first[(k + 1) % len(first)] - first[k])
+        polygon = _cut(polygon, (polygon - first[k]) @ inward)
         if len(polygon) < 3:
             return None
     fan = [np.cross(polygon[k] - polygon[0], polygon[k + 1] - polygon[0]) for k in range(1, len(polygon) - 1)]
@@ -90,9 +92,9 @@ def _cut(polygon: np.ndarray, side: np.ndarray) -> np.ndarray:
     """The part of a convex polygon where `side`, given at its corners, is not negative (Sutherland and Hodgman)."""
     out = []
     for k in range(len(polygon)):
-        here, there = side[k - 1], side[k]
-        if (here < 0.0) != (there < 0.0):
-            out.append(polygon[k - 1] + here / (here - there) * (polygon[k] - polygon[k - 1]))
-        if there >= 0.0:
+        before, after = side[k - 1], side[k]
+        if (before < 0.0) != (after < 0.0):
+            out.append(polygon[k - 1] + before / (before - after) * (polygon[k] - polygon[k - 1]))
+        if after >= 0.0:
             out.append(polygon[k])
     return np.array(out).reshape(-1, 3)

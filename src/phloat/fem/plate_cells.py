@@ -39,7 +39,7 @@ class PlateCells:
 
     @cached_property
     def edges(self) -> np.ndarray:
-        """Every edge once, by its vertices, the lower number first."""
+        """The distinct edges by their vertices, the lower number first, (edges, 2)."""
         return self._edges[0]
 
     @cached_property
@@ -49,6 +49,7 @@ class PlateCells:
 
     @cached_property
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The edges and the edges of each cell."""
         pairs = np.sort(self.corners[:, EDGES[self.kind]].reshape(-1, 2), axis=1)
         edges, number = np.unique(pairs, axis=0, return_inverse=True)
         return edges, number.reshape(len(self.corners), -1)
@@ -60,22 +61,22 @@ class PlateCells:
 
     @cached_property
     def edge_cell(self) -> np.ndarray:
-        """A cell of each edge; of the two inside, the later one."""
+        """A cell of each edge; for inner edges the one with the higher number."""
         out = np.zeros(len(self.edges), dtype=int)
         out[self.cell_edges] = np.arange(len(self.corners))[:, None]
         return out
 
     def edges_on(self, name: str) -> np.ndarray:
         """The numbers of the edges of a named boundary."""
-        wanted = np.sort(self.boundaries[name], axis=1)
+        named = np.sort(self.boundaries[name], axis=1)
         count = len(self.vertices)
-        return np.searchsorted(self.edges[:, 0] * count + self.edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
+        return np.searchsorted(self.edges[:, 0] * count + self.edges[:, 1], named[:, 0] * count + named[:, 1])
 
     @cached_property
     def tangents(self) -> np.ndarray:
         """Unit vectors along the edges, from the lower vertex to the higher."""
-        along = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
-        return along / np.linalg.norm(along, axis=1)[:, None]
+        edge_vectors = self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]]
+        return edge_vectors / np.linalg.norm(edge_vectors, axis=1)[:, None]
 
     @cached_property
     def normals(self) -> np.ndarray:
@@ -84,7 +85,7 @@ class PlateCells:
 
     @cached_property
     def jacobians(self) -> np.ndarray:
-        """x = x_0 + J ξ with ξ from the first corner towards the second and the last one."""
+        """J of x = x_0 + J ξ, (cells, 2, 2), with ξ from the first corner towards the second and the last one."""
         x = self.vertices[self.corners]
         return np.stack([x[:, 1] - x[:, 0], x[:, -1] - x[:, 0]], axis=2)
 
@@ -102,19 +103,19 @@ class PlateCells:
         return 0.5 * np.ptp(self.vertices[self.corners], axis=1)
 
     def local(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """ξ of points in their cells."""
+        """Reference coordinates ξ of points x in the given cells, (points, 2)."""
         return np.linalg.solve(self.jacobians[cell], (x - self.vertices[self.corners[cell, 0]])[:, :, None])[:, :, 0]
 
     def quadrature(self, points: int) -> Points:
-        """Gauss points in every cell, in turn: so many along each side of a rectangle; of degree 2 (points − 1) on triangles."""
+        """Quadrature points, cell by cell: `points` along each side of a rectangle, or degree 2 (points − 1) on triangles."""
         xi, weight = plate_rule(self.kind, points)
         first = self.vertices[self.corners[:, 0]]
         x = first[:, None, :] + np.einsum("cij,qj->cqi", self.jacobians, xi)
         cell = np.repeat(np.arange(len(self.corners)), len(xi))
         return Points(cell, x.reshape(-1, 2), (self.areas[:, None] * weight).ravel())
 
-    def along(self, edges: np.ndarray, points: int) -> Points:
-        """Gauss points on edges, in turn, from the lower vertex to the higher."""
+    def edge_quadrature(self, edges: np.ndarray, points: int) -> Points:
+        """Gauss points on the given edges, edge by edge, from the lower vertex to the higher."""
         s, weight = np.polynomial.legendre.leggauss(points)
         a, b = self.vertices[self.edges[edges, 0]], self.vertices[self.edges[edges, 1]]
         x = 0.5 * (a + b)[:, None, :] + 0.5 * s[None, :, None] * (b - a)[:, None, :]
@@ -130,9 +131,9 @@ class PlateCells:
             cell[i], gap[i] = (a[0] for a in self._deepest(x[i : i + 1], np.arange(len(self.corners))[None, :]))
         if (gap > beyond).any():
             i = gap.argmax()
-            off = gap[i] * 2.0 * self.extents[cell[i]].max()
+            distance = gap[i] * 2.0 * self.extents[cell[i]].max()
             raise InputError(
-                f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, by about {off:.2g}; the plate lies "
+                f"the point ({x[i, 0]:g}, {x[i, 1]:g}) lies outside the plate, by about {distance:.2g}; the plate lies "
                 f"between {point_text(self.vertices.min(axis=0))} and {point_text(self.vertices.max(axis=0))}"
             )
         return Points(cell, x, np.ones(len(x)))
@@ -142,7 +143,7 @@ class PlateCells:
         return cKDTree(self.centers)
 
     def _deepest(self, x: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of the candidates of each point the cell it lies deepest in, and how far outside it is there in sides of the cell."""
+        """For each point the candidate cell it lies deepest in, and its distance outside of that cell relative to the cell."""
         each = np.repeat(np.arange(len(x)), candidates.shape[1])
         xi = self.local(candidates.ravel(), x[each])
         beyond = xi.sum(axis=1) if self.kind == "triangle" else xi.max(axis=1)
@@ -152,13 +153,13 @@ class PlateCells:
 
 
 def cell_rows(values: np.ndarray, columns: np.ndarray, size: int) -> Matrix:
-    """A sparse matrix by the values and columns of each of its rows, those of the cell of a point: (points, k) both."""
+    """The sparse matrix whose row i has values[i] in columns[i]; both are (points, k)."""
     count, k = columns.shape
     return csr(sp.csr_array((values.ravel(), columns.ravel(), k * np.arange(count + 1)), shape=(count, size)))
 
 
 def cells_of(mesh: Mesh, kind: str) -> PlateCells:
-    """The corners of a mesh as straight triangles or rectangles; quadrilaterals are cut in two where triangles are wanted."""
+    """The plate cells of a mesh, of kind "triangle" or "rectangle"; for triangles quadrilaterals are cut in two."""
     if mesh.kind not in ("triangle", "quadrilateral"):
         raise InputError(f"a plate needs triangles or quadrilaterals; this mesh has cells of kind {mesh.kind!r}")
     mesh = mesh.corners_only()
@@ -183,20 +184,21 @@ def are_rectangles(mesh: Mesh) -> bool:
 
 
 def _from_lower_left(vertices: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """The corners of rectangles, the lower left one first."""
     first = vertices[corners].sum(axis=2).argmin(axis=1)
     return np.take_along_axis(corners, (first[:, None] + np.arange(4)) % 4, axis=1)
 
 
 def _halved(vertices: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Quadrilaterals cut along their shorter diagonal."""
-    across = np.linalg.norm(vertices[corners[:, 2:]] - vertices[corners[:, :2]], axis=2)
-    other = across[:, 1] < across[:, 0] * (1.0 - ALIGNED)
-    turned = np.where(other[:, None], corners[:, [1, 2, 3, 0]], corners)
-    return np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
+    """Triangles from quadrilaterals cut along their shorter diagonal: all first halves, then all second ones."""
+    diagonals = np.linalg.norm(vertices[corners[:, 2:]] - vertices[corners[:, :2]], axis=2)
+    second_shorter = diagonals[:, 1] < diagonals[:, 0] * (1.0 - ALIGNED)
+    rotated = np.where(second_shorter[:, None], corners[:, [1, 2, 3, 0]], corners)
+    return np.concatenate([rotated[:, [0, 1, 2]], rotated[:, [0, 2, 3]]])
 
 
 def plate_rule(kind: str, points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points in the reference cell, (points, 2), and weights that add up to one."""
+    """Quadrature points in the reference cell, (points, 2), and weights that add up to one."""
     if kind == "triangle":
         xi, weight = rule("triangle", 2 * (points - 1)) if points < 3 else _dunavant(2 * (points - 1))
         return xi, weight / weight.sum()
@@ -227,6 +229,7 @@ DUNAVANT: dict[int, tuple[list[float], list[list[float]], list[list[float]]]] = 
 
 
 def _dunavant(degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """Dunavant's quadrature rule on the reference triangle: points (points, 2) and weights."""
     centre, threes, sixes = DUNAVANT[degree]
     w_3, a = np.array(threes).T
     w_6, p, m = np.array(sixes).reshape(-1, 3).T

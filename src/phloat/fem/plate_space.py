@@ -24,8 +24,8 @@ CHUNK = 4096  # points evaluated at a time
 class Space:
     """Polynomials with the given exponents in each cell; `dofs` (cells, k) numbers their unknowns.
 
-    Unknown i is rows[i] · (w, w_x, w_y, w_xx, w_xy, w_yy) at places[i]. `vertex` and `edge` say which vertex or edge carries it, −1
-    for none; `kinds` what it is.
+    Unknown i is rows[i] · (w, w_x, w_y, w_xx, w_xy, w_yy) at places[i]. `vertex` and `edge` are the vertex or edge that carries it,
+    −1 if none does; `kinds` are their names ("w", "w_x", …).
     """
 
     cells: PlateCells
@@ -43,7 +43,7 @@ class Space:
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Of the basis functions of each cell, (cells, k, monomials)."""
+        """Coefficients of the basis functions of each cell in its monomials, (cells, k, monomials)."""
         count, k = self.dofs.shape
         cell = np.repeat(np.arange(count), k)
         x, row = self.places[self.dofs].reshape(-1, 2), self.rows[self.dofs].reshape(count * k, -1)
@@ -60,8 +60,8 @@ class Space:
         p, q = self.exponents.T
         return _power(X[:, 0], p, i) * _power(X[:, 1], q, j) / (half[:, :1] ** i * half[:, 1:] ** j)
 
-    def at(self, points: Points, derivative: tuple[int, int] = (0, 0)) -> Matrix:
-        """Values (or a derivative) of all basis functions: points × unknowns."""
+    def evaluate(self, points: Points, derivative: tuple[int, int] = (0, 0)) -> Matrix:
+        """Values (or the derivative ∂ⁱ⁺ʲ/∂xⁱ∂yʲ) of all basis functions, (points, unknowns)."""
         k, values = self.dofs.shape[1], []
         for start in range(0, len(points.cell), CHUNK):
             cell, x = points.cell[start : start + CHUNK], points.x[start : start + CHUNK]
@@ -69,45 +69,50 @@ class Space:
         return cell_rows(np.concatenate([np.zeros((0, k)), *values]), self.dofs[points.cell], self.size)
 
     def linear(self, a: float, b: float, c: float) -> np.ndarray:
-        """The unknowns of w = a + b x + c y."""
+        """The values of all unknowns for the field w = a + b x + c y."""
         value = a + b * self.places[:, 0] + c * self.places[:, 1]
         return self.rows[:, 0] * value + b * self.rows[:, 1] + c * self.rows[:, 2]
 
 
 def _power(x: np.ndarray, p: np.ndarray, i: int) -> np.ndarray:
+    """The i-th derivatives of xᵖ, (points, exponents)."""
     factor = np.prod([p - k for k in range(i)], axis=0) if i else np.ones_like(p)
     return factor * x[:, None] ** np.maximum(p - i, 0)
 
 
 def _triangular(degree: int) -> np.ndarray:
+    """Exponents (i, j) of total degree up to `degree`."""
     return np.array([(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)])
 
 
 def _square(degree: int) -> np.ndarray:
+    """Exponents (i, j) up to `degree` in each variable."""
     return np.array([(i, j) for i in range(degree + 1) for j in range(degree + 1)])
 
 
 def _value(count: int) -> np.ndarray:
+    """Rows of unknowns that are values, (count, derivatives)."""
     out = np.zeros((count, len(DERIVATIVES)))
     out[:, 0] = 1.0
     return out
 
 
 def _slope(direction: np.ndarray) -> np.ndarray:
+    """Rows of unknowns that are slopes along directions, (count, derivatives)."""
     out = np.zeros((len(direction), len(DERIVATIVES)))
     out[:, 1:3] = direction
     return out
 
 
 def _second(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """∂²w/∂a∂b for unit vectors a, b."""
+    """Rows of unknowns that are ∂²w/∂a∂b for unit vectors a, b, (count, derivatives)."""
     out = np.zeros((len(a), len(DERIVATIVES)))
     out[:, 3], out[:, 4], out[:, 5] = a[:, 0] * b[:, 0], a[:, 0] * b[:, 1] + a[:, 1] * b[:, 0], a[:, 1] * b[:, 1]
     return out
 
 
 class Unknowns(NamedTuple):
-    """Some unknowns of a space, as its fields describe them; `dofs` counts them from 0."""
+    """A group of unknowns of a `Space`, with the fields described there; `dofs` counts them from 0."""
 
     dofs: np.ndarray
     places: np.ndarray
@@ -118,7 +123,7 @@ class Unknowns(NamedTuple):
 
 
 def _at_vertices(cells: PlateCells, rows: list[np.ndarray], kinds: np.ndarray | list[str]) -> Unknowns:
-    """So many unknowns at each vertex, as many as rows and kinds: (vertices, kinds) or the same for all."""
+    """Unknowns at the vertices, one for each of `rows`; `kinds` are their names, (vertices, rows) or the same for all."""
     count, each = len(cells.vertices), len(rows)
     dofs = (each * cells.corners[:, :, None] + np.arange(each)).reshape(len(cells.corners), -1)
     vertex, row = np.repeat(np.arange(count), each), np.stack(rows, axis=1).reshape(count * each, -1)
@@ -127,7 +132,7 @@ def _at_vertices(cells: PlateCells, rows: list[np.ndarray], kinds: np.ndarray | 
 
 
 def _on_edges(cells: PlateCells, places: np.ndarray, rows: np.ndarray, kind: str) -> Unknowns:
-    """As many unknowns on each edge as there are places (edges, any, 2)."""
+    """Unknowns on the edges, one at each of `places` (edges, any, 2)."""
     count, each = places.shape[:2]
     dofs = (each * cells.cell_edges[:, :, None] + np.arange(each)).reshape(len(cells.corners), -1)
     edge = np.repeat(np.arange(count), each)
@@ -135,7 +140,7 @@ def _on_edges(cells: PlateCells, places: np.ndarray, rows: np.ndarray, kind: str
 
 
 def _inside(places: np.ndarray, kind: str) -> Unknowns:
-    """Values at places inside the cells, (cells, any, 2)."""
+    """Unknowns that are values at `places` inside the cells, (cells, any, 2)."""
     count, each = places.shape[:2]
     none = np.full(count * each, -1)
     dofs = np.arange(count * each).reshape(count, each)
@@ -143,7 +148,7 @@ def _inside(places: np.ndarray, kind: str) -> Unknowns:
 
 
 def _space(cells: PlateCells, exponents: np.ndarray, *groups: Unknowns) -> Space:
-    """The space of the polynomials with these exponents, by groups of its unknowns."""
+    """The space of polynomials with these exponents and the given groups of unknowns."""
     first = np.cumsum([0, *(len(group.places) for group in groups)])
     dofs = np.hstack([group.dofs + start for group, start in zip(groups, first, strict=False)])
     joined = (np.concatenate(part) for part in zip(*(group[1:] for group in groups), strict=True))
@@ -166,8 +171,8 @@ def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
     t, n = frames, np.column_stack([-frames[:, 1], frames[:, 0]])
     rows = [_value(len(t)), _slope(t), _slope(n), _second(t, t), _second(t, n), _second(n, n)]
     plain = ["w", "w_x", "w_y", "w_xx", "w_xy", "w_yy"]
-    turned = ["w", "w_t", "w_n", "w_tt", "w_tn", "w_nn"]
-    kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([turned]))
+    rotated = ["w", "w_t", "w_n", "w_tt", "w_tn", "w_nn"]
+    kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([rotated]))
     return _space(cells, _triangular(5), _at_vertices(cells, rows, kinds), _normal_slopes(cells))
 
 
@@ -179,6 +184,7 @@ def morley_space(cells: PlateCells) -> Space:
 
 
 def _normal_slopes(cells: PlateCells) -> Unknowns:
+    """The normal slopes at the middles of the edges as unknowns."""
     return _on_edges(cells, cells.vertices[cells.edges].mean(axis=1)[:, None], _slope(cells.normals), "w_n")
 
 
@@ -187,14 +193,14 @@ def lagrange_space(cells: PlateCells, degree: int, kind: str) -> Space:
     triangles = cells.kind == "triangle"
     s = np.arange(1, degree) / degree
     a, b = cells.vertices[cells.edges[:, 0]], cells.vertices[cells.edges[:, 1]]
-    along = a[:, None] * (1 - s[:, None]) + b[:, None] * s[:, None]
+    edge_nodes = a[:, None] * (1 - s[:, None]) + b[:, None] * s[:, None]
     xi = np.array([(i, j) for i in s for j in s if not triangles or i + j < 1 - 1e-9] or np.zeros((0, 2)))
     within = cells.vertices[cells.corners[:, 0]][:, None] + np.einsum("cij,qj->cqi", cells.jacobians, xi)
     return _space(
         cells,
         _triangular(degree) if triangles else _square(degree),
         _at_vertices(cells, [_value(len(cells.vertices))], [kind]),
-        _on_edges(cells, along, _value(along.shape[0] * along.shape[1]), kind),
+        _on_edges(cells, edge_nodes, _value(edge_nodes.shape[0] * edge_nodes.shape[1]), kind),
         _inside(within, kind),
     )
 
@@ -234,17 +240,17 @@ def vertex_tangents(cells: PlateCells, first: np.ndarray) -> tuple[np.ndarray, n
 def vertex_frames(cells: PlateCells, first: np.ndarray) -> np.ndarray:
     """The first axis of the derivatives at each vertex: the tangent, or x where that is along an axis."""
     tangent, _ = vertex_tangents(cells, first)
-    along = np.abs(tangent).min(axis=1) <= ALIGNED
-    return np.where(along[:, None], np.array([[1.0, 0.0]]), tangent)
+    aligned = np.abs(tangent).min(axis=1) <= ALIGNED
+    return np.where(aligned[:, None], np.array([[1.0, 0.0]]), tangent)
 
 
 def vanishing_unknowns(
     space: Space, edges: np.ndarray, first: np.ndarray, *, value: bool, slope: bool, curves: bool = False
 ) -> np.ndarray:
-    """The unknowns that are zero where the field (`value`) or its normal derivative (`slope`) is, all along some edges.
+    """The unknowns that vanish if the field (`value`) or its normal derivative (`slope`) is zero along the given edges.
 
-    `curves`: where edges stand for a curve, the field is zero on the curve and not all along its chords: nodes inside them and
-    w_tt = −w_n / radius are left alone. (A plate supported along the chords themselves would be clamped at every vertex, and
+    `curves`: where edges approximate a curve, the field is zero on the curve, not along its chords: nodes inside them and
+    w_tt = −w_n / radius stay free. (A plate supported along the chords themselves would be clamped at every vertex, and
     converge to something else: Babuška's paradox.)
     """
     cells = space.cells
@@ -260,21 +266,22 @@ def vanishing_unknowns(
             conditions += [_second(t, t)] if value and (turn[vertex] or not curves) else []
             conditions += [_slope(n), _second(t, n)] if slope else []
             unknowns = carried[vertex]
-            out.append(unknowns[_touched(space.rows[unknowns], conditions)])
+            out.append(unknowns[_constrained(space.rows[unknowns], conditions)])
     return np.unique(np.concatenate(out)).astype(int)
 
 
 def _by_vertex(space: Space) -> list[np.ndarray]:
-    on = np.flatnonzero(space.vertex >= 0)
-    order = on[np.argsort(space.vertex[on], kind="stable")]
-    return np.split(order, np.cumsum(np.bincount(space.vertex[on], minlength=len(space.cells.vertices)))[:-1])
+    """The unknowns of every vertex."""
+    carried = np.flatnonzero(space.vertex >= 0)
+    order = carried[np.argsort(space.vertex[carried], kind="stable")]
+    return np.split(order, np.cumsum(np.bincount(space.vertex[carried], minlength=len(space.cells.vertices)))[:-1])
 
 
-def _touched(rows: np.ndarray, conditions: Iterable[np.ndarray]) -> np.ndarray:
-    """Which unknowns of a vertex must vanish: those that the conditions are made of."""
+def _constrained(rows: np.ndarray, conditions: Iterable[np.ndarray]) -> np.ndarray:
+    """The mask of the unknowns of a vertex of which the vanishing conditions are linear combinations."""
     out = np.zeros(len(rows), dtype=bool)
     for (condition,) in conditions:
         share, *_ = np.linalg.lstsq(rows.T, condition, rcond=None)
-        if np.abs(rows.T @ share - condition).max() < NORMAL_SECOND:  # else the element does not know this derivative
+        if np.abs(rows.T @ share - condition).max() < NORMAL_SECOND:  # else the element has no such derivative
             out |= np.abs(share) > NORMAL_SECOND
     return out

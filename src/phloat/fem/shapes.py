@@ -108,14 +108,14 @@ def link(
     size = (half - bore) / n
     quarter = _even(np.pi / 2 * (bore + half) / 2 / size)  # blocks in a quarter turn, and across the bar
     eye = map_points(unit_square(4 * quarter, n, order), lambda t, s: _eye(2 * np.pi * t, s, bore, half))
-    other = map_points(eye, lambda x, y: (length - x, -y))
+    opposite_eye = map_points(eye, lambda x, y: (length - x, -y))
     bar = map_points(
         unit_square(_even((length - width) / size), quarter, order),
         lambda s, t: (half + (length - width) * s, half * np.tan(np.pi / 4 * (2 * t - 1))),
     )
     blocks = [
         rename_boundaries(eye, {"bottom": "bore A"}),
-        rename_boundaries(other, {"bottom": "bore B"}),
+        rename_boundaries(opposite_eye, {"bottom": "bore B"}),
         rename_boundaries(bar, {}),
     ]
     solid = extrude(join_blocks(blocks), height, _even(height / size))
@@ -123,9 +123,9 @@ def link(
 
 
 def _eye(angle: np.ndarray, s: np.ndarray, bore: float, half: float) -> tuple[np.ndarray, np.ndarray]:
-    """From the bore (s = 0) along rays outwards to the contour (s = 1) of the end of a bar that goes on in x.
+    """Points on rays from the bore (s = 0) to the contour (s = 1) of the end of a bar that continues along x.
 
-    Angles begin at −45°: the first quarter ends on the line x = half, an eighth more on y = half, then half a circle.
+    Angles start at −45°: the first quarter ends on the line x = half, the next eighth on y = half, then follows half a circle.
     """
     phi = angle - np.pi / 4
     c, sine = np.cos(phi), np.sin(phi)
@@ -148,7 +148,7 @@ def _round(radius: float, inner: float, n: int, around: int, order: int) -> Mesh
     size = radius * half / n  # about the radius of the core
 
     def core(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """[−1, 1]² to something between a square and a disc."""
+        """Maps [−1, 1]² to a shape between a square and a disc."""
         return size * x * (0.4 + 0.5 * np.sqrt(1 - y**2 / 2)), size * y * (0.4 + 0.5 * np.sqrt(1 - x**2 / 2))
 
     def quarter(turn: int) -> Mesh:
@@ -166,11 +166,12 @@ def _round(radius: float, inner: float, n: int, around: int, order: int) -> Mesh
 
 
 def _polar(radius: np.ndarray, angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x and y from polar coordinates."""
     return radius * np.cos(angle), radius * np.sin(angle)
 
 
 def _of_kind(blocks: Mesh, kind: str) -> Mesh:
-    """Blocks, or simplices made of them."""
+    """The mesh of blocks, split into simplices if `kind` asks for them. Raises InputError for an unknown kind."""
     kinds = PLANAR if blocks.dimension == 2 else SOLID
     if kind not in kinds:
         raise InputError(unknown("kind of cells", kind, kinds))
@@ -178,6 +179,7 @@ def _of_kind(blocks: Mesh, kind: str) -> Mesh:
 
 
 def _inner(inner: float, outer: float) -> float:
+    """The inner radius. Raises InputError unless 0 ≤ inner < outer."""
     inner = not_negative("inner", inner)
     if inner >= outer:
         raise InputError(f"the inner radius {inner:g} is not below the outer one, {outer:g}")
@@ -185,13 +187,13 @@ def _inner(inner: float, outer: float) -> float:
 
 
 def _even(count: float) -> int:
-    """The next even number, at least 2: even counts are symmetric."""
+    """The next even number, at least 2: meshes with even counts are symmetric."""
     return max(2, 2 * int(np.ceil(count / 2 - 1e-9)))
 
 
 # --- blocks ----------------------------------------------------------------------------------------------------------
 #
-# Meshes built from blocks: a grid of the unit square, mapped, joined to others, pulled along z, split into simplices.
+# Meshes built from blocks: grids of the unit square are mapped, joined, extruded along z and split into simplices.
 
 
 def unit_square(nx: int, ny: int, order: int = 1) -> Mesh:
@@ -210,17 +212,17 @@ def unit_square(nx: int, ny: int, order: int = 1) -> Mesh:
 
 
 def map_points(mesh: Mesh, onto: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Mesh:
-    """A planar mesh whose points (x, y) go to onto(x, y)."""
+    """The planar mesh with its points (x, y) moved to onto(x, y)."""
     return replace(mesh, points=np.column_stack(onto(mesh.points[:, 0], mesh.points[:, 1])))
 
 
 def rename_boundaries(mesh: Mesh, names: Mapping[str, str]) -> Mesh:
-    """The mesh with these of its boundaries only, under new names: {old: new}."""
+    """The mesh with only the boundaries in `names`, {old: new}, under their new names."""
     return replace(mesh, boundaries={new: mesh.boundaries[old] for old, new in names.items()})
 
 
 def join_blocks(meshes: Sequence[Mesh]) -> Mesh:
-    """Blocks of one kind as one mesh: points in one place are one point, boundaries of one name one boundary."""
+    """Blocks of one kind as one mesh: coincident points and boundaries of equal name are merged."""
     start = np.cumsum([0, *(len(m.points) for m in meshes)])
     boundaries: dict[str, list[np.ndarray]] = {}
     for mesh, first in zip(meshes, start, strict=False):
@@ -235,7 +237,7 @@ def join_blocks(meshes: Sequence[Mesh]) -> Mesh:
 
 
 def extrude(mesh: Mesh, height: float, layers: int, ends: tuple[str, str] = ("back", "front")) -> Mesh:
-    """Hexahedra between z = 0 and z = height over a mesh of quadrilaterals, with names for the two ends."""
+    """Hexahedra between z = 0 and z = height over a mesh of quadrilaterals; `ends` names the boundaries there."""
     order, count = mesh.order, len(mesh.points)
     place = cell.reference_nodes("hexahedron", order)
     floor = [int(np.abs(cell.reference_nodes("quadrilateral", order) - p).sum(axis=1).argmin()) for p in place[:, :2]]
@@ -251,12 +253,12 @@ def extrude(mesh: Mesh, height: float, layers: int, ends: tuple[str, str] = ("ba
 
 
 def _walls(edges: np.ndarray, count: int, layer: np.ndarray, order: int) -> np.ndarray:
-    """The quadrilaterals over edges, one a layer."""
+    """The quadrilaterals over edges, one for each layer, (edges · layers, 4)."""
     low = edges[:, None, :] + count * layer[:, None]
     return np.concatenate([low, low[:, :, ::-1] + count * order], axis=2).reshape(-1, 4)
 
 
-# by the corners of a cell that are joined by diagonals, those with an even corner 0 first
+# corners of the simplices of a cell; the first table is for cells with an even corner 0
 _SPLIT2 = ([[0, 1, 2], [0, 2, 3]], [[1, 2, 3], [1, 3, 0]])
 _SPLIT3 = (
     [[0, 2, 7, 5], [1, 2, 0, 5], [3, 0, 2, 7], [4, 7, 5, 0], [6, 5, 7, 2]],
@@ -267,13 +269,13 @@ _SPLIT3 = (
 def simplices(mesh: Mesh) -> Mesh:
     """Two triangles for each quadrilateral, five tetrahedra for each hexahedron.
 
-    The points are coloured like a chessboard and all diagonals join points of one colour, so that neighbours fit; with even
+    The points are coloured like a chessboard and all diagonals join points of one colour, so that neighbours match; with even
     counts the mesh is symmetric. Middles of curved cells stay where they are: every new edge is a diagonal of a face.
     """
     even = _chessboard(mesh)
     small, tables = ("triangle", _SPLIT2) if mesh.dimension == 2 else ("tetrahedron", _SPLIT3)
-    full = [_with_middles(mesh, small, np.array(table)) for table in tables]
-    parts = np.array(full)[np.where(even[mesh.cells[:, 0]], 0, 1)]
+    node_tables = [_with_middles(mesh, small, np.array(table)) for table in tables]
+    parts = np.array(node_tables)[np.where(even[mesh.cells[:, 0]], 0, 1)]
     cells = np.take_along_axis(mesh.cells[:, None, :], parts, axis=2).reshape(-1, parts.shape[2])
     boundaries = dict(mesh.boundaries)
     if mesh.dimension == 3:
@@ -285,7 +287,7 @@ def simplices(mesh: Mesh) -> Mesh:
 
 
 def _with_middles(mesh: Mesh, small: str, corners: np.ndarray) -> np.ndarray:
-    """The nodes of the parts of a cell, given by their corners, as nodes of the cell."""
+    """All nodes of the simplices of a cell from their corners, as indices of nodes of the cell."""
     if mesh.order == 1:
         return corners
     places = cell.reference_nodes(mesh.kind, 1)[corners]
@@ -294,12 +296,12 @@ def _with_middles(mesh: Mesh, small: str, corners: np.ndarray) -> np.ndarray:
 
 
 def _chessboard(mesh: Mesh) -> np.ndarray:
-    """Colours of the corner nodes, the same at both ends of no edge; node 0 is even."""
+    """Whether each corner node is even: the two ends of every edge differ, node 0 is even."""
     edges = mesh.cells[:, np.array(cell.EDGES[mesh.kind])].reshape(-1, 2)
     edges = edges.astype(np.int32)  # SciPy 1.14 finds no paths by longer ones
     n = len(mesh.points)
     graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
-    far = shortest_path(graph, directed=False, unweighted=True, indices=int(mesh.cells[0, 0]))
-    even = np.where(np.isfinite(far), far, 0.0).astype(int) % 2 == 0
+    distance = shortest_path(graph, directed=False, unweighted=True, indices=int(mesh.cells[0, 0]))
+    even = np.where(np.isfinite(distance), distance, 0.0).astype(int) % 2 == 0
     assert (even[edges[:, 0]] != even[edges[:, 1]]).all(), "the blocks cannot be coloured like a chessboard"
     return even

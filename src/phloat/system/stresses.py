@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.section import Shaped
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite
@@ -62,9 +61,7 @@ def stress_field(body: Body, sigma: np.ndarray, points: object = None) -> Stress
 
 def stress_points(body: Body) -> np.ndarray:
     """The material points at which the largest stress is searched. Raises InputError for a beam with a section of unknown shape."""
-    if isinstance(body.recipe, Beam) and not all(
-        isinstance(s, Shaped) for s in body.recipe.sections(body.recipe.length * PLACES)
-    ):
+    if not all(isinstance(s, Shaped) for s in body.shape.cross_sections(body.extent * PLACES)):
         raise InputError(
             "the largest stress of a beam needs the shape of its section, and this one is known by A, I … only; use "
             "Rectangle, Circle or Tube, or ask for the stress at a point: stress(body, s=…, y=…, z=…)"
@@ -76,18 +73,16 @@ def stress_at(body: Body, sigma: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Stress for states σ (times, stresses) at material points: (times, points, 6). Shear is NaN in sections of unknown shape."""
     rows = body.shape.cauchy(x)
     out = (rows @ sigma.T).T.reshape(len(sigma), len(x), 6)
-    if isinstance(body.recipe, Beam):
-        unknown_shear = [k for k, s in enumerate(body.recipe.sections(x[:, 0])) if not isinstance(s, Shaped)]
-        out[:, unknown_shear, 4:] = np.nan
+    unknown_shear = [k for k, s in enumerate(body.shape.cross_sections(x[:, 0])) if not isinstance(s, Shaped)]
+    out[:, unknown_shear, 4:] = np.nan
     return out
 
 
 def inside(body: Body, x: np.ndarray) -> np.ndarray:
-    """Returns the points. Raises InputError if one lies outside the section of a beam."""
-    if isinstance(body.recipe, Beam):
-        for (_, y, z), section in zip(x, body.recipe.sections(x[:, 0]), strict=True):
-            if ends := section.outside(y, z):
-                raise InputError(f"the point y = {y:g}, z = {z:g} lies outside the section: {ends}")
+    """Returns the points x. Raises InputError if one lies outside the section of a beam."""
+    for (_, y, z), section in zip(x, body.shape.cross_sections(x[:, 0]), strict=False):  # no sections: no beam
+        if ends := section.outside(y, z):
+            raise InputError(f"the point y = {y:g}, z = {z:g} lies outside the section: {ends}")
     return x
 
 

@@ -38,8 +38,8 @@ class Beam:
     """A straight beam along its x axis, from port P (s = 0) to port C (s = 1).
 
     s is the fraction of the length. A section whose `angle` φ₀ varies with s makes a pretwisted beam, in which tension and torsion
-    are coupled: N works on u_x' + (I_p/A) φ₀' θ_x', and φ₀' adds Eφ₀'² ∫(r² − I_p/A)² dA to GJ. The latter is known for `Rectangle`
-    only; of a thin strip of width b and thickness t it is 1 % of GJ where φ₀' b = 0.5 t/b.
+    are coupled: the strain of N is u_x' + (I_p/A) φ₀' θ_x', and φ₀' adds Eφ₀'² ∫(r² − I_p/A)² dA to GJ. The latter is known
+    for `Rectangle` only; of a thin strip of width b and thickness t it is 1 % of GJ where φ₀' b = 0.5 t/b.
 
     Parameters
     ----------
@@ -99,29 +99,29 @@ class Beam:
         require_damping(self.damping)
 
     def discretise(self, elements: int | Sequence[float]) -> Body:
-        """The body with so many equal elements, or with elements between the given fractions 0 … 1 of the length.
+        """The body with this number of equal elements, or with elements between the given fractions 0 … 1 of the length.
 
-        Ports, lumped masses, stations of a `Taper` and jumps of a section or material given as a function cut the element in
-        which they lie: no element can follow a kink of the moment, or a jump, inside (measured: order 1 instead of 4).
+        Ports, lumped masses, stations of a `Taper` and jumps of a section or material given as a function become nodes: an
+        element with a kink of the moment or a jump inside would converge with order 1 instead of 4 (measured).
         """
         fractions = _fractions(elements)
         stated = self.frame if isinstance(self.frame, Mapping) else ()
         nodes = self.length * cut_elements(
             fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions)
         )
-        fields = BeamFields(nodes, self.theory, torsion=self._twists(gauss(nodes)[0]))
-        held = free_coordinates(fields, self.frame, self.length)
-        shape = BeamShape(self.length, fields, held, self.sections, self.torsion_shares)
-        inertia = _inertia(self, fields, held)
+        fields = BeamFields(nodes, self.theory, torsion=self._has_torsion(gauss(nodes)[0]))
+        free = free_coordinates(fields, self.frame, self.length)
+        shape = BeamShape(self.length, fields, free, self.sections, self.torsion_shares)
+        inertia = _inertia(self, fields, free)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
         return Body(
             recipe=self,
             inertia=inertia,
-            elastic=with_damping(_elastic(self, fields, held), self.damping, inertia, ports),
+            elastic=with_damping(_elastic(self, fields, free), self.damping, inertia, ports),
             ports=ports,
             shape=shape,
             planar=(
-                fields.planar[held],
+                fields.planar[free],
                 np.concatenate([np.full(s.size, p) for s, p in fields.stress_spaces.values()]),
             ),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
@@ -130,33 +130,34 @@ class Beam:
         )
 
     def split(self, pieces: int) -> Split:
-        """The recipe of this beam as floating pieces of equal length, welded together: for bending beyond small angles."""
+        """The recipe of this beam in floating pieces of equal length, welded together, for bending beyond small angles."""
         return Split(self, pieces)
 
-    def piece(self, k: int, of: int) -> Beam:
-        """The k-th of equal pieces, counted from 0, with what lies on it: sections, masses and ports, s along the piece.
+    def piece(self, k: int, pieces: int) -> Beam:
+        """Piece k (from 0) of equal pieces with its sections, masses and ports, s along the piece.
 
-        What lies on a cut belongs to the piece after it.
+        Masses and ports at a cut belong to the piece after it.
         """
 
-        def here(s: float) -> bool:
-            return k == min(int(s * of + 1e-9), of - 1)
+        def on_piece(s: float) -> bool:
+            return k == min(int(s * pieces + 1e-9), pieces - 1)
 
-        def along(s: float) -> float:
-            return min(max(s * of - k, 0.0), 1.0)
+        def piece_fraction(s: float) -> float:
+            return min(max(s * pieces - k, 0.0), 1.0)
 
         section, material = self.section, self.material
         return replace(
             self,
-            length=self.length / of,
-            section=Stretch(section, k, of) if callable(section) else section,
-            material=Stretch(material, k, of) if callable(material) else material,
+            length=self.length / pieces,
+            section=Stretch(section, k, pieces) if callable(section) else section,
+            material=Stretch(material, k, pieces) if callable(material) else material,
             frame=OF_PIECE if self.frame is None else self.frame,
-            masses={along(s): mass for s, mass in self.masses.items() if here(s)},
-            ports={name: along(s) for name, s in self.ports.items() if here(s)},
+            masses={piece_fraction(s): mass for s, mass in self.masses.items() if on_piece(s)},
+            ports={name: piece_fraction(s) for name, s in self.ports.items() if on_piece(s)},
         )
 
-    def _at(self, s: float) -> tuple[Section, Material]:
+    def _section_and_material(self, s: float) -> tuple[Section, Material]:
+        """Section and material at the fraction s. Raises InputError if a function of s returns anything else."""
         section = self.section(s) if callable(self.section) else self.section
         material = self.material(s) if callable(self.material) else self.material
         if not isinstance(section, Section):
@@ -165,38 +166,38 @@ class Beam:
             raise InputError(f"the material at s = {s:g} is {material!r}; it must be a Material")
         return section, material
 
-    def _along(self, x: np.ndarray) -> list[tuple[Section, Material]]:
-        """Section and material at the points, or once where they do not vary."""
+    def _sections_and_materials(self, x: np.ndarray) -> list[tuple[Section, Material]]:
+        """Section and material at points x along the beam; a single pair if they do not vary."""
         varies = callable(self.section) or callable(self.material)
-        return [self._at(s) for s in x / self.length] if varies else [self._at(0.5)]
+        return [self._section_and_material(s) for s in x / self.length] if varies else [self._section_and_material(0.5)]
 
-    def _twists(self, x: np.ndarray) -> bool:
-        """Whether the torsion constant is known all along the beam."""
-        return all(section.J is not None for section, _ in self._along(x))
+    def _has_torsion(self, x: np.ndarray) -> bool:
+        """Whether the torsion constant is known at all points x."""
+        return all(section.J is not None for section, _ in self._sections_and_materials(x))
 
     def _skew(self, nodes: np.ndarray) -> str:
-        """Why bending along y and z, or stretch and twist, are coupled; empty if they are not."""
+        """The reason why bending along y and z, or stretch and twist, are coupled; an empty string if they are not."""
         sections = self.sections(gauss(nodes)[0])
         names = [name for name in ("angle", "I_yz") if any(getattr(section, name) for section in sections)]
         return f"its sections have {' and '.join(names)} other than 0" if names else ""
 
     def breaks(self, nodes: np.ndarray) -> list[float]:
-        """Fractions at which the section or the material has a station or a jump, as far as elements between these nodes see it."""
-        given = [f for f in (self.section, self.material) if callable(f)]
-        known = [_stations(f) for f in given]
-        places = [s for stations in known for s in stations or ()]
-        if any(stations is None for stations in known):
-            inside = (np.arange(SAMPLES) + 0.5) / SAMPLES  # not the ends: a wedge may end in nothing
-            seen = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
-            found = jumps(lambda s: _followed(self.numbers(self.length * s)), seen)
-            if found is None:
+        """Fractions at which the section or the material has a station or a jump; functions are sampled on these elements too."""
+        functions = [f for f in (self.section, self.material) if callable(f)]
+        stations_of_functions = [_stations(f) for f in functions]
+        places = [s for stations in stations_of_functions for s in stations or ()]
+        if any(stations is None for stations in stations_of_functions):
+            inside = (np.arange(SAMPLES) + 0.5) / SAMPLES  # not the ends: the section of a wedge may vanish there
+            sampled = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
+            discontinuities = jumps(lambda s: _monitored(self.numbers(self.length * s)), sampled)
+            if discontinuities is None:
                 warnings.warn(JumpsWarning(JAGGED.format(self.length, MOST_JUMPS)), stacklevel=3)
-            places += [] if found is None else found.tolist()
+            places += [] if discontinuities is None else discontinuities.tolist()
         return places
 
     def shear_share(self, pieces: int, plane: bool) -> float:
-        """What shear would add to the tip deflection of a cantilever of so many such beams in line, 3EI/(κGA L²), and this theory
-        leaves out."""
+        """3EI/(κGA L²): the relative tip deflection by shear, which this theory neglects, of a cantilever of so many such beams in
+        line; 0 for Timoshenko's theory."""
         if self.theory == "timoshenko":
             return 0.0
         number = self.numbers(self.length * (np.arange(SAMPLES) + 0.5) / SAMPLES)
@@ -205,16 +206,16 @@ class Beam:
 
     def sections(self, x: np.ndarray) -> list[Section]:
         """The section at every point along the beam."""
-        sections = [section for section, _ in self._along(x)]
+        sections = [section for section, _ in self._sections_and_materials(x)]
         return sections if len(sections) == len(x) else sections * len(x)
 
     def numbers(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Masses and stiffnesses per length at points along the beam, in its axes; GJ is 0 where J is not given. Further
-        EW, the stiffness of winding fibres per square of the pretwist, and the angle of the section."""
+        """Masses and stiffnesses per length at points along the beam, in its axes; GJ is 0 if J is not given. Also
+        EW, the torsional stiffness of wound fibres per square of the pretwist, and the angle of the section."""
         moments = ("A", "I", "I_y", "I_yz")
         names = (*(f"rho{m}" for m in moments), *(f"E{m}" for m in moments), "EW", "GJ", "kGA", "angle")
         rows = []
-        for section, material in self._along(x):
+        for section, material in self._sections_and_materials(x):
             of_area = np.array([section.A, *section.moments])
             shear = material.G * (section.J or 0.0), section.kappa * material.G * section.A
             rows.append(
@@ -223,13 +224,13 @@ class Beam:
         return dict(zip(names, np.broadcast_to(rows, (len(x), len(names))).T, strict=True))
 
     def pretwisted(self, x: np.ndarray, nodes: np.ndarray) -> dict[str, np.ndarray]:
-        """`numbers`, φ₀' (the rate of the angle along elements between the nodes) as `pretwist`, and GJ as it stiffens it."""
+        """`numbers` with `pretwist` φ₀' (the derivative of the angle, element by element) and GJ including its stiffening."""
         number = self.numbers(x)
         pretwist = slope(self.numbers(gauss(nodes)[0])["angle"], nodes, x)
         return number | {"pretwist": pretwist, "GJ": number["GJ"] + pretwist**2 * number["EW"]}
 
     def torsion_shares(self, x: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The part of a torque T that shear carries, and Eφ₀'/GJ: its pull at fibres that wind around the axis, per r² − I_p/A."""
+        """The share of a torque T that shear carries, and Eφ₀'/GJ: axial stress of wound fibres per T and per r² − I_p/A."""
         number, plain = self.pretwisted(x, nodes), self.numbers(x)["GJ"]
         A, GJ = np.array([section.A for section in self.sections(x)]), np.where(plain > 0.0, number["GJ"], np.inf)
         return plain / GJ, number["EA"] / A * number["pretwist"] / GJ
@@ -237,14 +238,14 @@ class Beam:
 
 @dataclass(frozen=True)
 class Stretch:
-    """The k-th of equal stretches of a function of s, as a function of the fraction of that stretch."""
+    """Piece k of a function of s on equal pieces, as a function of the fraction of that piece."""
 
     function: Callable[[float], Any]
     k: int
-    of: int
+    pieces: int
 
     def __call__(self, s: float) -> Any:
-        return self.function((self.k + s) / self.of)
+        return self.function((self.k + s) / self.pieces)
 
 
 def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
@@ -260,14 +261,14 @@ def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
         strains["N"] = strains["N"] + weighted(strains["T"], radius(number) * number["pretwist"])
     N, S, D = [], [], []
     for name, (space, _) in fields.stress_spaces.items():
-        test = space.at(x)
+        test = space.evaluate(x)
         N.append(csr(test.T @ weighted(test, w)))
         S.append(csr(test.T @ weighted(test, w * number[STIFFNESSES[name]])))
         D.append(csr((test.T @ weighted(strains[name], w))[:, keep]))
     stresses = Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress")
     stiffness = diagonal(S)
     if number["EI_yz"].any():
-        test = fields.stress_spaces["M_y"][0].at(x)
+        test = fields.stress_spaces["M_y"][0].evaluate(x)
         stiffness = _coupled(stiffness, stresses, csr(test.T @ weighted(test, -w * number["EI_yz"])))
     S_inverse, unit = block_inverse(stiffness), diagonal(N)
     assert S_inverse is not None
@@ -281,7 +282,7 @@ def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
 
 
 def _coupled(stiffness: Matrix, stresses: Layout, S_yz: Matrix) -> Matrix:
-    """With the block of M_y and M_z that a product of inertia brings."""
+    """The stiffness with the block of M_y and M_z added that a product of inertia causes."""
     block, (y, z) = S_yz.tocoo(), (stresses[name].start for name in ("M_y", "M_z"))
     row, column, value = (np.tile(part, 2) for part in (block.row, block.col, block.data))
     start = np.repeat([[y, z], [z, y]], len(block.data), axis=1)
@@ -294,19 +295,19 @@ def radius(number: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _membrane(fields: BeamFields, x: np.ndarray, w: np.ndarray, radius: np.ndarray, keep: np.ndarray) -> Quadratic:
-    """½ ∫ τ (u_y'² + u_z'² + I_p/A θ_x'²), tested with the axial forces τ of the element: those of u_x' and no more (a richer
-    space locks). The last part is that of fibres winding around the axis: by it tension stiffens torsion."""
+    """½ ∫ τ (u_y'² + u_z'² + I_p/A θ_x'²), tested with the axial forces τ of the element, which span u_x' only (a richer
+    space locks). The last term is that of fibres that wind around the axis: it lets tension stiffen torsion."""
     n, points, space = len(keep), len(x) // (len(fields.nodes) - 1), fields.stress_spaces["N"][0]
     each, element = space.degree + 1, np.arange(len(x)) // points
-    local = csr(space.at(x)).toarray()[np.arange(len(x))[:, None], each * element[:, None] + np.arange(each)]
+    local = csr(space.evaluate(x)).toarray()[np.arange(len(x))[:, None], each * element[:, None] + np.arange(each)]
     strain, row, column, value = [], [], [], []
     for name, weight in (("u_y", w), ("u_z", w), ("theta_x", w * radius)):
-        slope = csr(fields.of(name, x, 1)[:, keep]).tocoo()
+        slope = csr(fields.field(name, x, 1)[:, keep]).tocoo()
         # a column for every pair (element, coordinate), so that one product gives the blocks of all elements
         pair, place = np.unique(slope.row // points * n + slope.col, return_inverse=True)
-        apart = sp.csr_array((slope.data, (slope.row, place)), shape=(len(x), len(pair)))
+        separate = sp.csr_array((slope.data, (slope.row, place)), shape=(len(x), len(pair)))
         for k in range(each):
-            blocks = csr(apart.T @ weighted(apart, weight * local[:, k])).tocoo()
+            blocks = csr(separate.T @ weighted(separate, weight * local[:, k])).tocoo()
             strain.append(each * (pair[blocks.row] // n) + k)
             row.append(pair[blocks.row] % n)
             column.append(pair[blocks.col] % n)
@@ -315,6 +316,7 @@ def _membrane(fields: BeamFields, x: np.ndarray, w: np.ndarray, radius: np.ndarr
 
 
 def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:
+    """The inertia of the beam and its lumped masses in the coordinates `keep`."""
     x, w = gauss(fields.nodes)
     number = beam.numbers(x)
     lumps = beam.length * np.array(list(beam.masses), dtype=float)
@@ -328,38 +330,39 @@ def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:
 def _sections(
     beam: Beam, fields: BeamFields, x: np.ndarray, w: np.ndarray, number: dict[str, np.ndarray], keep: np.ndarray
 ) -> Inertia:
-    """Rotary inertia of whole sections; without it in bending only ρI_p about x, for spin and twist alike (else M is singular)."""
-    given = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]
-    *moments, product = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), given)
-    return rigid_sections(moments, [turn[:, keep] for turn in fields.turning(x)], product)
+    """Rotary inertia of the sections; Euler-Bernoulli's only ρI_p about x, for spin and twist alike (else M would be singular)."""
+    weighted_moments = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]
+    *moments, product = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), weighted_moments)
+    return rigid_sections(moments, [turn[:, keep] for turn in fields.section_rotation(x)], product)
 
 
 def second_moments(theory: str, points: int) -> np.ndarray:
-    """E_xx, E_yy, E_zz, E_yz = 0, ∫ρy², ∫ρz², ∫ρyz per ρI, ρI_y, ρI_yz, (4, 3, points); Euler-Bernoulli's: J = diag(ρI_p, 0, 0)."""
-    whole = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else whole
+    """E_xx, E_yy, E_zz, E_yz per ρI, ρI_y, ρI_yz, (4, 3, points): 0, ∫ρy², ∫ρz², ∫ρyz; Euler-Bernoulli has J = diag(ρI_p, 0, 0)."""
+    full = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else full
     return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
 
 
-def _followed(number: dict[str, np.ndarray]) -> np.ndarray:
-    """Numbers in which jumps are detected, (places, numbers); they vanish nowhere, so that relative changes exist."""
+def _monitored(number: dict[str, np.ndarray]) -> np.ndarray:
+    """The columns in which jumps are detected, (places, numbers); none of them vanishes, so that relative changes exist."""
     signed = {"rhoI_yz": number["rhoI"] + number["rhoI_y"], "EI_yz": number["EI"] + number["EI_y"]}
     columns = [value + signed.get(name, 0.0) for name, value in number.items() if name != "angle"]
     return np.column_stack([*columns, 2.0 + np.cos(number["angle"]), 2.0 + np.sin(number["angle"])])
 
 
 def _stations(function: Callable[[float], Any]) -> list[float] | None:
-    """The places at which a function of s is known to bend or jump; None if unknown."""
+    """The fractions at which a function of s has kinks or jumps; None if they are unknown."""
     if isinstance(function, Taper):
         return list(function.stations)
     if isinstance(function, Stretch):
-        whole = _stations(function.function)
-        inside = [s * function.of - function.k for s in whole or ()]
-        return None if whole is None else [s for s in inside if 0.0 <= s <= 1.0]
+        inner = _stations(function.function)
+        inside = [s * function.pieces - function.k for s in inner or ()]
+        return None if inner is None else [s for s in inside if 0.0 <= s <= 1.0]
     return None
 
 
 def _fractions(elements: int | Sequence[float]) -> np.ndarray:
+    """Fractions of the nodes, from 0 to 1. Raises InputError if they do not rise."""
     if np.ndim(elements) == 0:
         return np.linspace(0.0, 1.0, whole_number("elements", elements, 1, ", or node fractions from 0 to 1") + 1)
     s = finite_row("elements (node fractions)", elements)

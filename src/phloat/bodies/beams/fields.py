@@ -25,7 +25,8 @@ TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order ab
 
 @dataclass(frozen=True, eq=False)
 class BeamFields:
-    """The mixed spaces of a beam (stretch and twist P2 → DG1, Hermite → DG1, Timoshenko one order apart) and its kinematics."""
+    """The mixed spaces and the kinematics of a beam: P2, DG1 for stretch and twist; Hermite, DG1 or P4, P3, DG2, DG3 for
+    bending."""
 
     nodes: np.ndarray
     theory: str
@@ -37,7 +38,7 @@ class BeamFields:
 
     @cached_property
     def spaces(self) -> dict[str, LineSpace]:
-        """Displacement fields, in the order of the coordinates."""
+        """The spaces of the displacement fields, in the order of the coordinates."""
         stretch = LineSpace(self.nodes, AXIAL_DEGREE)
         if self.sheared:
             w, phi = LineSpace(self.nodes, TIMOSHENKO_DEGREE + 1), LineSpace(self.nodes, TIMOSHENKO_DEGREE)
@@ -49,7 +50,7 @@ class BeamFields:
 
     @cached_property
     def stress_spaces(self) -> dict[str, tuple[LineSpace, bool]]:
-        """Stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
+        """The spaces of the stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
         stretch, shear = (LineSpace(self.nodes, degree, -1) for degree in (AXIAL_DEGREE - 1, TIMOSHENKO_DEGREE))
         moment = LineSpace(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1, -1)
         out = {"N": (stretch, True)}
@@ -71,77 +72,77 @@ class BeamFields:
 
     @cached_property
     def powers(self) -> np.ndarray:
-        """Of the length in displacements per coordinate: 1 for slopes and rotations, else 0."""
+        """The power of the length by which displacements per coordinate scale: 1 for slopes and rotations, else 0."""
         each = []
         for name, space in self.spaces.items():
             slopes = np.arange(space.size) % 2 == 1 if space.continuity == 1 else name in ("phi_y", "phi_z", "theta_x")
             each.append(np.where(slopes, 1.0, np.zeros(space.size)))
         return np.concatenate(each)
 
-    def of(self, name: str, x: np.ndarray, derivative: int = 0) -> Rows:
-        """A field at points, in all coordinates: points × coordinates."""
+    def field(self, name: str, x: np.ndarray, derivative: int = 0) -> Rows:
+        """The matrix that evaluates a field (or a derivative) at points x, (points, coordinates); zero for an absent field."""
         if name not in self.spaces:
-            return 0.0 * self.of("u_x", x)
-        where, local = self.layout[name], self.spaces[name].at(x, derivative)
+            return 0.0 * self.field("u_x", x)
+        block, local = self.layout[name], self.spaces[name].evaluate(x, derivative)
         if isinstance(local, np.ndarray):
             out = np.zeros((len(x), self.layout.size))
-            out[:, where] = local
+            out[:, block] = local
             return out
-        return sp.csr_array((local.data, local.indices + where.start, local.indptr), shape=(len(x), self.layout.size))
+        return sp.csr_array((local.data, local.indices + block.start, local.indptr), shape=(len(x), self.layout.size))
 
     def displacement(self, x: np.ndarray) -> list[Rows]:
-        return [self.of(name, x) for name in ("u_x", "u_y", "u_z")]
+        return [self.field(name, x) for name in ("u_x", "u_y", "u_z")]
 
     def rotation(self, x: np.ndarray, derivative: int = 0) -> list[Rows]:
-        """θ_x, θ_y, θ_z of the sections (or their derivative): slopes θ_z = u_y', θ_y = −u_z' without shear."""
-        twist = self.of("theta_x", x, derivative)
+        """Matrices of θ_x, θ_y, θ_z of the sections (or a derivative); without shear θ_z = u_y', θ_y = −u_z'."""
+        twist = self.field("theta_x", x, derivative)
         if self.sheared:
-            return [twist, self.of("phi_y", x, derivative), self.of("phi_z", x, derivative)]
-        return [twist, -self.of("u_z", x, derivative + 1), self.of("u_y", x, derivative + 1)]
+            return [twist, self.field("phi_y", x, derivative), self.field("phi_z", x, derivative)]
+        return [twist, -self.field("u_z", x, derivative + 1), self.field("u_y", x, derivative + 1)]
 
-    def turning(self, x: np.ndarray) -> list[Rows]:
-        """ψ of the inertia of sections: their rotations, of Euler-Bernoulli's only the twist."""
+    def section_rotation(self, x: np.ndarray) -> list[Rows]:
+        """Matrices of the rotation ψ that rotary inertia refers to: that of sections, for Euler-Bernoulli only the twist."""
         if self.theory != "euler-bernoulli":
             return self.rotation(x)
-        twist = self.of("theta_x", x)
+        twist = self.field("theta_x", x)
         return [twist, 0.0 * twist, 0.0 * twist]
 
     def strains(self, x: np.ndarray) -> dict[str, Rows]:
-        """The strain that each stress resultant works on."""
+        """Matrices of the strain conjugate to each stress resultant, (points, coordinates)."""
         bend = self.rotation(x, 1)
-        out = {"N": self.of("u_x", x, 1), "T": bend[0], "M_y": bend[1], "M_z": bend[2]}
+        out = {"N": self.field("u_x", x, 1), "T": bend[0], "M_y": bend[1], "M_z": bend[2]}
         if self.sheared:
-            turned = self.rotation(x)
-            out["Q_y"] = self.of("u_y", x, 1) - turned[2]
-            out["Q_z"] = self.of("u_z", x, 1) + turned[1]
+            rotation = self.rotation(x)
+            out["Q_y"] = self.field("u_y", x, 1) - rotation[2]
+            out["Q_z"] = self.field("u_z", x, 1) + rotation[1]
         return out
 
     def places(self, name: str) -> np.ndarray:
-        """Where u_x … theta_z are coordinates; none for the twist of a section without torsion constant."""
+        """The points x at which u_x … theta_z is a coordinate; empty for a twist that does not exist."""
         name = self._field(name)
         return self.spaces[name].places if name in self.spaces else np.zeros(0)
 
     def index(self, name: str, place: int) -> int:
-        """The coordinate that is u_x … theta_z at one of its places, counted from the left."""
+        """The index of the coordinate that is u_x … theta_z at `places(name)[place]`."""
         field = self._field(name)
         slope = name in ("theta_y", "theta_z") and not self.sheared
         return self.layout[field].start + self.spaces[field].unknown_at(place, slope)
 
     def _field(self, name: str) -> str:
-        """The field whose values or slopes are u_x … theta_z."""
+        """The name of the field whose values or slopes are u_x … theta_z."""
         turns = {"theta_z": "phi_z", "theta_y": "phi_y"} if self.sheared else {"theta_z": "u_y", "theta_y": "u_z"}
         return turns.get(name, name)
 
 
 @dataclass(frozen=True, eq=False)
 class BeamShape(Shape):
-    """Fields of the beam at a fraction s of its length."""
+    """The shape of a beam; places are fractions s of its length."""
 
     length: float
     fields: BeamFields
-    keep: np.ndarray
-    sections: Callable[[np.ndarray], list[Section]]  # at points along the beam
-    torsion_shares: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # that of `Beam`
+    keep: np.ndarray  # coordinates of the fields that are free
+    sections: Callable[[np.ndarray], list[Section]]  # `Beam.sections`
+    torsion_shares: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # `Beam.torsion_shares`
 
     def places(self) -> np.ndarray:
         inner = np.linspace(0.0, 1.0, 5)[:-1]
@@ -161,13 +162,13 @@ class BeamShape(Shape):
         return self._resultants(self._x(s))
 
     def _resultants(self, x: np.ndarray, derivative: int = 0) -> dict[str, Matrix]:
-        """Each stress resultant (or its derivative) at points along the beam, per σ."""
+        """Matrices of each stress resultant (or a derivative) at points x along the beam, (points, stresses)."""
         spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
-        values = diagonal([space.at(x, derivative) for space in spaces.values()])
+        values = diagonal([space.evaluate(x, derivative) for space in spaces.values()])
         return {name: csr(values[i * len(x) : (i + 1) * len(x)]) for i, name in enumerate(spaces)}
 
     def material(self, x: np.ndarray) -> Matrix:
-        """Sections stay plane: u + θ × (0, y, z)."""
+        """The displacement u + θ × (0, y, z) of material points: sections stay plane."""
         s = x[:, 0] / self.length
         arm = diagonal([-skew(np.array([0.0, y, z])) for _, y, z in x])
         return csr(self.displacement(s) + arm @ self.rotation(s))
@@ -175,8 +176,8 @@ class BeamShape(Shape):
     def cauchy(self, x: np.ndarray) -> Matrix:
         """σ_xx = N/A + z κ_y − y κ_z + E (r² − I_p/A) φ₀' T/GJ, and the shear of V_y = −M_z', V_z = M_y' (or Q_y, Q_z) and T.
 
-        κ_y = (I M_y + I_yz M_z)/Δ and κ_z = (I_y M_z + I_yz M_y)/Δ with Δ = I I_y − I_yz². The last part of σ_xx is that of fibres
-        that wind around the axis of a pretwisted beam; they carry that part of T which shear does not.
+        κ_y = (I M_y + I_yz M_z)/Δ and κ_z = (I_y M_z + I_yz M_y)/Δ with Δ = I I_y − I_yz². The last term of σ_xx is that of fibres
+        that wind around the axis of a pretwisted beam; they carry the part of T that shear does not.
         """
         sections, resultant = self.sections(x[:, 0]), self.stress(x[:, 0] / self.length)
         A, I, I_y, I_yz = np.array([[s.A, *s.moments] for s in sections]).T
@@ -184,8 +185,8 @@ class BeamShape(Shape):
         share = np.zeros((len(x), 6, 6))  # of N, M_y, M_z, V_y, V_z, T in xx … xy
         share[:, 0, :3] = np.column_stack([1.0 / A, (z * I - y * I_yz) / det, (z * I_yz - y * I_y) / det])
         for section in dict.fromkeys(sections):
-            mine = [k for k, other in enumerate(sections) if other is section or other == section]
-            share[mine, 5, 3:], share[mine, 4, 3:] = section.shear(x[mine, 1], x[mine, 2]).transpose(1, 0, 2)
+            rows = [k for k, candidate in enumerate(sections) if candidate is section or candidate == section]
+            share[rows, 5, 3:], share[rows, 4, 3:] = section.shear(x[rows, 1], x[rows, 2]).transpose(1, 0, 2)
         by_shear, by_fibres = self.torsion_shares(x[:, 0], self.fields.nodes)
         share[:, :, 5] *= by_shear[:, None]
         share[:, 0, 5] = (y**2 + z**2 - (I + I_y) / A) * by_fibres
@@ -198,50 +199,54 @@ class BeamShape(Shape):
         forces += [resultant["T"]] if "T" in resultant else []
         return in_turn([sum(weighted(f, share[:, c, k]) for k, f in enumerate(forces)) for c in range(6)])
 
+    def cross_sections(self, x: np.ndarray) -> list[Section]:
+        return self.sections(x)
+
     def stress_points(self) -> np.ndarray:
-        """Around the sections, where some stress is largest, on both sides of every node."""
+        """Points on the rims of sections, on both sides of every node; with no outline on the axis."""
         s = self.places()
         s = np.unique(np.concatenate([s, s[4::4] * (1.0 - 1e-9)]))
         rims = [section.rim() for section in self.sections(self.length * s)]
-        along = np.repeat(self.length * s, [len(rim) for rim in rims])
-        return np.column_stack([along, np.vstack(rims)])
+        x = np.repeat(self.length * s, [len(rim) for rim in rims])
+        return np.column_stack([x, np.vstack(rims)])
 
     def _x(self, s: np.ndarray) -> np.ndarray:
         return self.length * np.array([fraction("place", value) for value in s])
 
 
-def fraction(what: str, s: float) -> float:
-    if not 0.0 <= finite(f"{what} position s", s, ()) <= 1.0:
-        raise InputError(f"{what} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
+def fraction(label: str, s: float) -> float:
+    """s as a float. Raises InputError, with the label, unless 0 ≤ s ≤ 1."""
+    if not 0.0 <= finite(f"{label} position s", s, ()) <= 1.0:
+        raise InputError(f"{label} lies at s = {s:g}; s is the fraction of the length, 0 to 1")
     return float(s)
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------
 #
-# Frames of a beam: which rigid motion is taken out of its deformation (Remark 6).
+# Frames of a beam: conditions that remove rigid motion from its deformation (Remark 6).
 
 
-# what each frame holds at which fraction of the length
+# {fraction of the length: displacements and rotations that are zero there}
 Frame = Mapping[float, Sequence[str]]
 FRAMES: dict[str, Frame] = {
     "cantilever": {0.0: ("u_x", "u_y", "u_z", "theta_x", "theta_y", "theta_z")},
     "pinned": {0.0: ("u_x", "u_y", "u_z", "theta_x"), 1.0: ("u_y", "u_z")},
     "chord": {0.0: ("u_x", "u_y", "u_z"), 0.5: ("theta_x",), 1.0: ("u_y", "u_z")},
 }
-OF_WHOLE, OF_PIECE = "cantilever", "chord"  # where none is stated
+OF_WHOLE, OF_PIECE = "cantilever", "chord"  # the frame if none is stated
 
 
 def conditions(frame: str | Frame | None) -> Frame:
-    """The conditions of a frame, {fraction of the length: names held there}; None is that of a whole beam."""
+    """The conditions of a frame, {fraction of the length: names held there}; None is the default frame of an unsplit beam."""
     return FRAMES[frame or OF_WHOLE] if frame is None or isinstance(frame, str) else frame
 
 
 def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: float) -> np.ndarray:
-    """The coordinates that remain when the frame holds six. Raises InputError unless exactly the rigid motions are removed.
+    """Indices of the coordinates that the frame leaves free. Raises InputError unless it removes exactly the rigid motions.
 
-    A named frame holds the coordinate nearest to its place: the middle of a beam need not be a node.
+    A named frame removes the coordinate nearest to its place: the middle of a beam need not be a node.
     """
-    held, rigid, exact = [], [], isinstance(frame, Mapping)
+    removed, rigid, exact = [], [], isinstance(frame, Mapping)
     frame = conditions(frame)
     for s, names in frame.items():
         if isinstance(names, str):
@@ -255,19 +260,19 @@ def free_coordinates(fields: BeamFields, frame: str | Frame | None, length: floa
                 nearest = int(np.argmin(np.abs(places - x)))
                 if exact and abs(places[nearest] - x) > 1e-9 * length:
                     raise InputError(f"the frame holds s = {s:g}, which is no node of {name}: {places / length}")
-                held.append(fields.index(name, nearest))
-    left = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
-    if left:
+                removed.append(fields.index(name, nearest))
+    free = 6 - int(np.linalg.matrix_rank(np.array(rigid) / np.array([1, 1, 1, length, length, length]))) if rigid else 6
+    if free:
         raise InputError(
-            f"the frame {dict(frame)} leaves {left} of 6 rigid motions in the deformation; hold more, or use one of "
+            f"the frame {dict(frame)} leaves {free} of 6 rigid motions in the deformation; hold more, or use one of "
             f"{', '.join(FRAMES)}"
         )
     if len(rigid) > 6:
         raise InputError(f"the frame holds {len(rigid)} conditions, but only 6 rigid motions can be taken out")
-    return np.setdiff1d(np.arange(fields.layout.size), held)
+    return np.setdiff1d(np.arange(fields.layout.size), removed)
 
 
-# what a rigid motion (t_x t_y t_z r_x r_y r_z) shows at x on the axis
+# values of each quantity at x on the axis for the rigid motions t_x t_y t_z r_x r_y r_z
 _RIGID: dict[str, Callable[[float], list[float]]] = {
     "u_x": lambda x: [1, 0, 0, 0, 0, 0],
     "u_y": lambda x: [0, 1, 0, 0, 0, x],

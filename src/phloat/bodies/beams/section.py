@@ -19,9 +19,9 @@ from phloat.algebra.metadata import describe, optional
 from phloat.bodies.material import Material
 from phloat.errors import InputError, finite, mapping, positive
 
-RIM = 32  # points around a section where stress is looked for
-CLOSE = 1e-6  # of a dimension: how far a point may lie off the rim
-ROUND_OFF = 1e-15  # a cosine or sine that is none: of quarter turns
+RIM = 32  # points around a section where stress is evaluated
+CLOSE = 1e-6  # of a dimension: the distance from the rim at which a point still counts as inside
+ROUND_OFF = 1e-15  # smaller cosines and sines, of quarter turns, are set to zero
 
 
 @dataclass(frozen=True)
@@ -81,32 +81,32 @@ class Section:
         if self.angle == 0.0:
             return I, I_y, I_yz
         c, s = cosine_and_sine(self.angle)
-        turned = 2.0 * s * c * I_yz
-        return I * c**2 + I_y * s**2 - turned, I * s**2 + I_y * c**2 + turned, (I - I_y) * s * c + I_yz * (c**2 - s**2)
+        mixed = 2.0 * s * c * I_yz
+        return I * c**2 + I_y * s**2 - mixed, I * s**2 + I_y * c**2 + mixed, (I - I_y) * s * c + I_yz * (c**2 - s**2)
 
     @property
     def winding(self) -> float:
-        """∫(r² − I_p/A)² dA: with it fibres that wind around the axis of a pretwisted beam resist torsion; 0 where not known."""
+        """∫(r² − I_p/A)² dA, by which fibres of a pretwisted beam that wind around the axis resist torsion; 0 if it is unknown."""
         return 0.0
 
-    # --- stress: what numbers alone cannot know, and shapes do ----------------------------------------------------------
+    # --- stress: zero here, known where the outline is ------------------------------------------------------------------
 
     def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """(τ_xy, τ_xz) at points per V_y, V_z, T, (points, 2, 3); zero where the outline is not known."""
+        """(τ_xy, τ_xz) at points per V_y, V_z, T, (points, 2, 3); zero if the outline is unknown."""
         return np.zeros((len(y), 2, 3))
 
     def rim(self) -> np.ndarray:
-        """Points (y, z) where some stress is largest; the axis where the outline is not known."""
+        """Points (y, z) around the section, (points, 2), among which stress is largest; the axis if the outline is unknown."""
         return np.zeros((1, 2))
 
     def outside(self, y: float, z: float) -> str:
-        """Where the section ends, as text, if the point lies outside it; else an empty string."""
+        """Text that states where the section ends, if the point lies outside it; else an empty string."""
         return ""
 
 
 @dataclass(frozen=True)
 class Shaped(Section):
-    """A section whose numbers follow from its dimensions; its outline is known, and with it the shear and the largest stress."""
+    """A section whose numbers follow from its dimensions; its outline, and so shear and the largest stress, are known."""
 
     A: float = field(init=False, repr=False, compare=False)
     I: float = field(init=False, repr=False, compare=False)
@@ -116,25 +116,26 @@ class Shaped(Section):
     I_yz: float = field(default=0.0, init=False, repr=False, compare=False)
     angle: float = field(default=0.0, init=False, repr=False, compare=False)  # of round sections, which have none
 
-    def _are(self, **numbers: float) -> None:
+    def _set(self, **numbers: float) -> None:
+        """Sets fields of the frozen section."""
         for name, value in numbers.items():
             object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
 class Round(Shaped):
-    """A section between two circles, or within one."""
+    """A round section, solid or hollow."""
 
     @property
     def radii(self) -> tuple[float, float]:
-        """The outer radius and the inner one, 0 for a solid bar."""
+        """The outer and the inner radius (m), the latter 0 for a solid bar."""
         raise NotImplementedError
 
-    def _are_round(self, d: float, inner: float) -> None:
-        """The numbers of a section between the diameters d and `inner`."""
+    def _set_round(self, d: float, inner: float) -> None:
+        """Sets the numbers of a section between the diameters `inner` and d."""
         moment, ratio = pi * (d**4 - inner**4) / 64, inner / d
         kappa = 6 * (1 + ratio**2) ** 2 / (7 * (1 + ratio**2) ** 2 + 20 * ratio**2)
-        self._are(diameter=d, A=pi * (d**2 - inner**2) / 4, I=moment, I_y=moment, J=2 * moment, kappa=kappa)
+        self._set(diameter=d, A=pi * (d**2 - inner**2) / 4, I=moment, I_y=moment, J=2 * moment, kappa=kappa)
 
     def shear(self, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         return round_shear(y, z, *self.radii, self.I)
@@ -167,7 +168,7 @@ class Circle(Round):
     diameter: float = field(metadata=describe("diameter", "length", above=0.0))
 
     def __post_init__(self) -> None:
-        self._are_round(positive("diameter", self.diameter), 0.0)
+        self._set_round(positive("diameter", self.diameter), 0.0)
 
     @property
     def radii(self) -> tuple[float, float]:
@@ -197,8 +198,8 @@ class Tube(Round):
         d, t = positive("diameter", self.diameter), positive("wall", self.wall)
         if 2 * t > d:
             raise InputError(f"wall is {t:g}, more than half the diameter {d:g}; use Circle for a solid bar")
-        self._are_round(d, d - 2 * t)
-        self._are(wall=t)
+        self._set_round(d, d - 2 * t)
+        self._set(wall=t)
 
     @property
     def radii(self) -> tuple[float, float]:
@@ -232,8 +233,8 @@ class Rectangle(Shaped):
         long, short = max(b, h), min(b, h)
         series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 40, 2))
         J = long * short**3 * (1.0 / 3.0 - 64.0 / pi**5 * short / long * series)
-        self._are(b=b, h=h, A=b * h, I=b * h**3 / 12, I_y=h * b**3 / 12, J=J, kappa=5.0 / 6.0)
-        self._are(angle=float(finite("angle", self.angle, ())))
+        self._set(b=b, h=h, A=b * h, I=b * h**3 / 12, I_y=h * b**3 / 12, J=J, kappa=5.0 / 6.0)
+        self._set(angle=float(finite("angle", self.angle, ())))
 
     def __repr__(self) -> str:
         return f"Rectangle(b={self.b!r}, h={self.h!r}{f', angle={self.angle!r}' if self.angle else ''})"
@@ -249,20 +250,20 @@ class Rectangle(Shaped):
         R = axes_rotation(self.angle)
         y, z = R.T @ [y, z]
         out = rectangle_shear(y, z, self.h, self.b, self.J)
-        out[:, :, :2] = out[:, :, :2] @ R.T  # of V_y, V_z in own axes
+        out[:, :, :2] = out[:, :, :2] @ R.T  # columns of V_y, V_z in the axes of the section
         return R @ out
 
     def rim(self) -> np.ndarray:
         side = np.linspace(-0.5, 0.5, RIM // 4 + 1)
         half = np.full_like(side, 0.5)
-        around = np.vstack([np.column_stack(p) for p in ((side, half), (side, -half), (half, side), (-half, side))])
-        return np.unique(around * [self.h, self.b], axis=0) @ axes_rotation(self.angle).T
+        points = np.vstack([np.column_stack(p) for p in ((side, half), (side, -half), (half, side), (-half, side))])
+        return np.unique(points * [self.h, self.b], axis=0) @ axes_rotation(self.angle).T
 
     def outside(self, y: float, z: float) -> str:
         y, z = axes_rotation(self.angle).T @ [y, z]
-        wrong = abs(y) > 0.5 * self.h * (1 + CLOSE) or abs(z) > 0.5 * self.b * (1 + CLOSE)
-        turned = f" in axes turned by angle = {self.angle:g}" if self.angle else ""
-        return f"it ends at y = ±{0.5 * self.h:g} and z = ±{0.5 * self.b:g}{turned}" if wrong else ""
+        is_outside = abs(y) > 0.5 * self.h * (1 + CLOSE) or abs(z) > 0.5 * self.b * (1 + CLOSE)
+        axes_text = f" in axes turned by angle = {self.angle:g}" if self.angle else ""
+        return f"it ends at y = ±{0.5 * self.h:g} and z = ±{0.5 * self.b:g}{axes_text}" if is_outside else ""
 
 
 def cosine_and_sine(angle: float) -> tuple[float, float]:
@@ -272,33 +273,34 @@ def cosine_and_sine(angle: float) -> tuple[float, float]:
 
 
 def axes_rotation(angle: float) -> np.ndarray:
-    """(y, z) in the axes of the beam from those in axes that are turned by the angle."""
+    """The rotation matrix from axes of a section, rotated by the angle from y towards z, to those of the beam, (2, 2)."""
     c, s = cosine_and_sine(angle)
     return np.array([[c, -s], [s, c]])
 
 
 def circle(radius: float) -> np.ndarray:
+    """RIM points (y, z) of a circle."""
     angle = 2 * pi / RIM * np.arange(RIM)
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 # --- shear -----------------------------------------------------------------------------------------------------------
 #
-# Shear over the sections of beams: (τ_xy, τ_xz) at points (y, z) per unit of V_y, V_z and T, (points, 2, 3).
+# Shear stress (τ_xy, τ_xz) at points (y, z) of a section per unit of V_y, V_z and T, (points, 2, 3).
 
 
-TERMS = np.arange(1, 200, 2)  # of the series of a rectangle
+TERMS = np.arange(1, 200, 2)  # odd n of the series of a rectangle
 
 
 def round_shear(y: np.ndarray, z: np.ndarray, outer: float, inner: float, I: float) -> np.ndarray:
     """A round bar or tube. Torsion T r / J; shear of Saint-Venant's flexure at ν = ½, which needs no material: it is in balance
     and leaves both rims free, with 4/3 V/A at the centre of a bar (other ν change it by some 10 %) and 2 V/A in a thin tube."""
     out = np.zeros((len(y), 2, 3))
-    for k, (along, across) in enumerate(((y, z), (z, y))):
-        r2 = np.maximum(along**2 + across**2, 1e-300)
+    for k, (p, q) in enumerate(((y, z), (z, y))):
+        r2 = np.maximum(p**2 + q**2, 1e-300)
         hole = (outer * inner) ** 2 / r2**2 if inner else 0.0 * y
-        out[:, k, k] = (outer**2 + inner**2 - along**2 + hole * (across**2 - along**2)) / (3.0 * I)
-        out[:, 1 - k, k] = -along * across * (1.0 + 2.0 * hole) / (3.0 * I)
+        out[:, k, k] = (outer**2 + inner**2 - p**2 + hole * (q**2 - p**2)) / (3.0 * I)
+        out[:, 1 - k, k] = -p * q * (1.0 + 2.0 * hole) / (3.0 * I)
     out[:, 0, 2], out[:, 1, 2] = -z / (2.0 * I), y / (2.0 * I)
     return out
 
@@ -322,25 +324,25 @@ def _prandtl(p: np.ndarray, q: np.ndarray, long: float, short: float) -> tuple[n
     φ = t²/4 − q² − 8t²/π³ Σ (−1)^k/n³ cosh(nπp/t)/cosh(nπa/2t) cos(nπq/t), n = 2k + 1."""
     n = TERMS * np.pi / short
     sign = np.where(TERMS % 4 == 1, 1.0, -1.0) / TERMS**2 * 8.0 * short / np.pi**2
-    far = np.exp(-n * np.maximum(0.5 * long - np.abs(p)[:, None], 0.0)) / (1.0 + np.exp(-n * long))
+    decay = np.exp(-n * np.maximum(0.5 * long - np.abs(p)[:, None], 0.0)) / (1.0 + np.exp(-n * long))
     even, odd = (1.0 + s * np.exp(-2.0 * n * np.abs(p)[:, None]) for s in (1.0, -1.0))
     angle = n * q[:, None]
-    by_p = -np.sign(p) * (sign * far * odd * np.cos(angle)).sum(axis=1)
-    by_q = -2.0 * q + (sign * far * even * np.sin(angle)).sum(axis=1)
+    by_p = -np.sign(p) * (sign * decay * odd * np.cos(angle)).sum(axis=1)
+    by_q = -2.0 * q + (sign * decay * even * np.sin(angle)).sum(axis=1)
     return by_p, by_q
 
 
 # --- tapers -----------------------------------------------------------------------------------------------------------
 #
-# Sections and materials that vary along a beam by a few stations, with straight lines between them.
+# Sections and materials along a beam, interpolated linearly between stations.
 
 
 @dataclass(frozen=True)
 class Taper:
-    """{s: section} or {s: material} at fractions of the length; between them dimensions go in straight lines.
+    """{s: section} or {s: material} at fractions of the length, with linear interpolation of dimensions between them.
 
     Stations of one shape taper in its dimensions and its angle (a cone from two circles, a pretwisted blade from two rectangles),
-    others in A, I, I_y, I_yz, J and kappa in the axes of the beam, without pretwist. Beyond the first and the last nothing changes.
+    others in A, I, I_y, I_yz, J and kappa in the axes of the beam, without pretwist. Beyond the end stations values are constant.
     """
 
     stations: Mapping[float, Any]
@@ -370,7 +372,7 @@ class Taper:
 
 
 def _interpolate(first: Any, second: Any, part: float) -> Any:
-    """The value at a part of the way."""
+    """The value at the fraction `part` from the first to the second."""
     kind: Any = type(first)
     if kind is not type(second):
         kind, first, second = Section, _numbers(first), _numbers(second)
@@ -383,6 +385,6 @@ def _interpolate(first: Any, second: Any, part: float) -> Any:
 
 
 def _numbers(section: Section) -> Section:
-    """The section by its numbers in the axes of the beam."""
+    """The section as a plain `Section` in the axes of the beam."""
     I, I_y, I_yz = section.moments
     return Section(section.A, I, I_y, section.J, section.kappa, I_yz=I_yz)

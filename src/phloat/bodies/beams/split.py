@@ -23,16 +23,16 @@ class Assembly:
     pieces: tuple[Body, ...]
 
     def piece(self, k: int) -> Body:
-        """The k-th of its pieces, counted from 0."""
+        """Piece k, counted from 0."""
         return self.pieces[k]
 
     def reduced(self, *, modes: int, axial: int = 2, torsion: int = 2, loaded: Sequence[str] = ("P", "C")) -> Assembly:
-        """Every piece with few coordinates; both ends of a piece are loaded by its neighbours."""
-        made: dict[int, Body] = {}
+        """The assembly with every piece reduced; the neighbours of a piece load both its ends."""
+        reduced_bodies: dict[int, Body] = {}
         for body in self.pieces:
-            if id(body) not in made:
-                made[id(body)] = body.reduced(modes=modes, axial=axial, torsion=torsion, loaded=loaded)
-        return replace(self, pieces=tuple(made[id(body)] for body in self.pieces))
+            if id(body) not in reduced_bodies:
+                reduced_bodies[id(body)] = body.reduced(modes=modes, axial=axial, torsion=torsion, loaded=loaded)
+        return replace(self, pieces=tuple(reduced_bodies[id(body)] for body in self.pieces))
 
     def __repr__(self) -> str:
         return f"Assembly({len(self.pieces)} pieces: {self.pieces[0]!r}, …)"
@@ -40,14 +40,14 @@ class Assembly:
 
 @dataclass(frozen=True)
 class Split:
-    """A beam in `pieces` of equal length with the theory, damping and stiffening of the whole.
+    """A beam in `pieces` of equal length with the theory, damping and stiffening of the full beam.
 
-    Every piece has the frame that the beam states, its {s: …} along the piece; where it states none, that of its own chord.
-    Damping by stiffness acts on every piece; damping by mass or by modes is relative to a motion of the whole, which no piece
-    knows, and is refused.
+    Every piece has the frame that the beam states, its {s: …} along the piece, or else the frame "chord".
+    Damping by stiffness acts on every piece; damping by mass or by modes is relative to a motion of the full beam, which no
+    piece knows, and raises InputError.
     """
 
-    beam: Any  # a `Beam`, which knows this class
+    beam: Any  # a `Beam`, whose module imports this one
     pieces: int
 
     def __post_init__(self) -> None:
@@ -61,16 +61,16 @@ class Split:
             )
 
     def discretise(self, elements: int | Sequence[float]) -> Assembly:
-        """Every piece with so many elements, or with elements between the given fractions 0 … 1 of its length."""
-        known: list[tuple[Any, Body]] = []  # equal pieces are one and the same body
+        """Every piece with this number of elements, or with elements between the given fractions 0 … 1 of its length."""
+        distinct: list[tuple[Any, Body]] = []  # equal pieces are one and the same body
         bodies, construction = [], Construction(self).then("discretise", elements)
         for k in range(self.pieces):
             piece = self.beam.piece(k, self.pieces)
-            body = next((body for recipe, body in known if recipe == piece), None)
+            body = next((body for recipe, body in distinct if recipe == piece), None)
             if body is None:
                 body = replace(
                     piece.discretise(elements), pieces=int(self.pieces), construction=construction.then("piece", k)
                 )
-                known.append((piece, body))
+                distinct.append((piece, body))
             bodies.append(body)
         return Assembly(self, tuple(bodies))

@@ -1,1 +1,1 @@
-"""What all bodies on meshes have in common: ports, frames, reduction."""
+"""Common parts of all bodies on meshes: ports, frames, reduction."""

@@ -1,7 +1,7 @@
 """An elastic body on a mesh: its mass, its strains and the motion of its boundary, and discs inside a plate, a sheet or a face.
 
-A point carries neither every force nor every moment: what it gives way by grows without bound as the mesh is refined. A disc of
-radius a has a compliance of its own, to which meshes with cells smaller than a converge.
+The compliance of a point under a force or a moment may grow without bound as the mesh is refined. A disc of
+radius a has a finite compliance, to which meshes with cells smaller than a converge.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from phloat.bodies.material import Damping, Rayleigh
 from phloat.bodies.shape import Shape, rigid_motions
 from phloat.errors import CoarsePatchWarning, InputError, finite, mapping, port_name, positive, unknown
 
-COARSE = 0.5  # of the size of a cell: with smaller radii frequencies that bend the patch are more than 2 % high
-FINE = 4  # points of a disc along the side of a cell: kinks between cells are seen
+COARSE = 0.5  # of the size of a cell: modes that bend a patch of smaller radius are more than 2 % high
+FINE = 4  # points of a disc along the side of a cell: enough to resolve kinks between cells
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Patch:
         object.__setattr__(self, "radius", positive("radius of a Patch", self.radius))
 
     def disc(self, cell: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points (points, 2) about the middle and weights whose sum is the area, fine compared with cells of the given size."""
+        """Points (points, 2) relative to the middle and weights whose sum is the area, fine compared with cells of size `cell`."""
         if self.radius < COARSE * cell:
-            where = ", ".join(f"{x:g}" for x in self.at)
+            middle = ", ".join(f"{x:g}" for x in self.at)
             warnings.warn(
-                f"the patch of radius {self.radius:g} about ({where}) lies in cells of size {cell:.3g}, which give "
+                f"the patch of radius {self.radius:g} about ({middle}) lies in cells of size {cell:.3g}, which give "
                 f"way less than it does; make cells of at most {self.radius / COARSE:.3g} there",
                 CoarsePatchWarning,
                 stacklevel=3,
@@ -64,19 +64,19 @@ class Patch:
         return x.reshape(-1, 2), np.repeat(each, around)
 
 
-def disc_error(patch: Patch, what: str) -> InputError:
+def disc_error(patch: Patch, name: str) -> InputError:
     """The error for a disc that reaches beyond the body."""
-    where = ", ".join(f"{x:g}" for x in patch.at)
+    x = ", ".join(f"{x:g}" for x in patch.at)
     return InputError(
-        f"the disc of radius {patch.radius:g} about ({where}) reaches beyond {what}; take a smaller radius, or move it inwards"
+        f"the disc of radius {patch.radius:g} about ({x}) reaches beyond {name}; take a smaller radius, or move it inwards"
     )
 
 
 class MassSamples(NamedTuple):
-    """Where the mass is: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
+    """The distribution of mass: T = ½ Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇), with Φ_a (samples × coordinates) for a = x, y, z.
 
     Samples are quadrature points (mass diagonal) or nodes (mass consistent): x, too, is a field of samples, (samples, 3).
-    `weight` is the area or volume that goes with each sample, so that ∫ f = Σ weight f(x).
+    `weight` is the area or volume of each sample, so that ∫ f = Σ weight f(x).
     """
 
     x: np.ndarray
@@ -88,7 +88,7 @@ class MassSamples(NamedTuple):
 class Strains(NamedTuple):
     """C σ = D q + ½ pair(q, q): compliance, strains tested with stresses, and the quadratic part as a bilinear function.
 
-    `stresses` names the blocks of σ. pair(q, r) has one number a stress, symmetric in its two arguments; None: no such part.
+    `stresses` names the blocks of σ. pair(q, r) is (stresses,), symmetric in its two arguments; None: no quadratic part.
     """
 
     C: Matrix
@@ -98,9 +98,9 @@ class Strains(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A part of the boundary as quadrature points: x (points, 3), weights, displacement u_a and rotation per coordinate.
+    """A part of a body as quadrature points: x (points, 3), weights, and matrices of displacement and rotation.
 
-    `turn` are the rotations of the material there where the coordinates know them (plates), weighted by `gyration` = h²/12 beside
+    `turn` are the rotations of the material if they are coordinates (plates), weighted by `gyration` = h²/12 relative to
     squares of lengths; None for solids.
     """
 
@@ -113,13 +113,13 @@ class Trace(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeshBody:
-    """An elastic body on a mesh in coordinates q, n of them, as ports and floating bodies need it.
+    """An elastic body on a mesh in n coordinates q, with all that ports and floating bodies need.
 
-    `M` and `K` (None where the stresses are not local to elements) are the classical matrices, `drag` a damping matrix that is
-    given; `strains` computes C and D when they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit
-    rotations about the origin. `kinds` says what each coordinate is ("u_x", "w", "theta_y"…), `parts` which coordinates lie on each
-    named boundary, `trace(name)` the boundary as quadrature points. `held` says in words what is held to the ground. `frame` and
-    `stiffening` are for the body once it floats, and `stretch(G)`, the coordinates of the field u = G x.
+    `M` and `K` (None if the stresses are not local to elements) are the classical matrices, `drag` a prescribed damping matrix;
+    `strains` computes C and D when they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit
+    rotations about the origin. `kinds` names each coordinate ("u_x", "w", "theta_y"…), `parts` are the coordinates on each
+    named boundary, `trace(name)` the boundary as quadrature points. `held` describes what is held to the ground. `frame` and
+    `stiffening` are options of the floating body; `stretch(G)` are the coordinates of the field u = G x.
     """
 
     recipe: Recipe
@@ -145,36 +145,36 @@ class MeshBody:
 
     @cached_property
     def strains(self) -> Strains:
-        """C, D and the quadratic part."""
+        """C, D and the quadratic part, computed at the first use."""
         return self.make_strains()
 
     def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:
-        """The coordinates on a named boundary, all or some kinds of them."""
+        """Indices of the coordinates on a named boundary, all or some kinds of them."""
         if boundary not in self.parts:
             raise InputError(unknown("boundary", boundary, self.parts))
-        found = np.asarray(self.parts[boundary])
-        return found if kinds is None else found[np.isin(self.kinds[found], list(kinds))]
+        numbers = np.asarray(self.parts[boundary])
+        return numbers if kinds is None else numbers[np.isin(self.kinds[numbers], list(kinds))]
 
-    def trace(self, where: str | Patch) -> Trace:
+    def trace(self, part: str | Patch) -> Trace:
         """A boundary, a region of cells or a disc as quadrature points."""
-        return self.make_trace(where)
+        return self.make_trace(part)
 
 
 # --- ports of bodies on meshes ----------------------------------------------------------------------------------------
 #
-# Ports of bodies on meshes: a part of the boundary, or a point, that joints can hold.
+# Ports of bodies on meshes: parts of the boundary, or points, to which joints are attached.
 #
 #     (v_C, ω_C) = L q̇:   the rigid motion nearest to that of the patch, min ∫ |u − v − ω × (x − x_C)|² (+ h²/12 |θ − ω|² on plates)
 #
-# A rigid interface makes the patch move as that rigid motion (a bore with a stiff pin in it); a mean one leaves it free to deform
-# and spreads the force that acts there.
+# A rigid interface forces the patch to move rigidly (a bore with a stiff pin in it); a mean one lets it deform
+# and distributes the force that acts there.
 
 
-UNDETERMINED = 1e-9  # of the largest: below this a rotation of a patch is not one
+UNDETERMINED = 1e-9  # of the largest eigenvalue: below this a rotation of a patch is undetermined
 PORTS = "{name: boundary, Mean(boundary), Patch(at, radius) or point}"
-THIN = 1e-15  # the same where the material of the patch knows its own turn: of (thickness / length)²
+THIN = 1e-15  # the same if the rotation of the material is known, as in plates: of (thickness / length)²
 UNTIED = (np.zeros(0, dtype=int), np.zeros((0, 6)))  # no coordinates, and their rigid motion
-IN_PLANE = [0, 1, 5]  # what a sheet can do of (v, ω)
+IN_PLANE = [0, 1, 5]  # the components of (v, ω) that a sheet has
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Rigid:
-    """A port that makes a part of the boundary rigid."""
+    """A port that makes a boundary rigid."""
 
     boundary: str
 
@@ -214,7 +214,7 @@ def option(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """Where a port is: point x, motion r = L q (6 × n), and the coordinates it ties rigidly, q[tied] = rigid r."""
+    """A port of a body on a mesh: point x, motion r = L q (6 × n), and the coordinates it ties rigidly, q[tied] = rigid r."""
 
     x: np.ndarray
     L: Matrix
@@ -223,22 +223,22 @@ class Interface:
 
 
 def interfaces(continuum: MeshBody, ports: Mapping[str, Place]) -> dict[str, Interface]:
-    """The ports of a recipe by name: a boundary (rigid), Mean(boundary or region), Patch(at, radius), or a point."""
+    """The interfaces of the ports of a recipe by name. Raises InputError if rigid ones share nodes."""
     out: dict[str, Interface] = {}
-    taken = np.zeros(continuum.coordinates, bool)
+    tied = np.zeros(continuum.coordinates, bool)
     for name, patch in mapping("ports", ports, PORTS).items():
         port_name(name)
-        found = interface(continuum, name, patch)
-        if taken[found.tied].any():
-            shared = [other for other, o in out.items() if np.intersect1d(o.tied, found.tied).size]
+        port_interface = interface(continuum, name, patch)
+        if tied[port_interface.tied].any():
+            shared = [name_before for name_before, o in out.items() if np.intersect1d(o.tied, port_interface.tied).size]
             raise InputError(f"ports {shared[0]!r} and {name!r} share nodes that both make rigid; make one a Mean(…)")
-        taken[found.tied] = True
-        out[name] = found
+        tied[port_interface.tied] = True
+        out[name] = port_interface
     return out
 
 
 def interface(continuum: MeshBody, name: str, patch: Place) -> Interface:
-    """One port."""
+    """The interface of one port: a boundary (rigid), Mean(boundary or region), Patch(at, radius), or a point."""
     if isinstance(patch, (str, Rigid)):
         boundary = patch if isinstance(patch, str) else patch.boundary
         x, L = mean_motion(continuum.trace(boundary), f"port {name!r} on {boundary!r}")
@@ -249,12 +249,12 @@ def interface(continuum: MeshBody, name: str, patch: Place) -> Interface:
         x, L = mean_motion(continuum.trace(patch.boundary), f"port {name!r} on {patch.boundary!r}")
         return Interface(x, L, *UNTIED)
     if isinstance(patch, Patch):
-        at = np.array(patch.at)
+        middle = np.array(patch.at)
         try:
             x, L = mean_motion(continuum.trace(patch), f"port {name!r}")
         except InputError as error:
             raise InputError(f"port {name!r}: {error}") from None
-        return Interface(at, csr(csr(rigid_shift(x - at)) @ L), *UNTIED)
+        return Interface(middle, csr(csr(rigid_shift(x - middle)) @ L), *UNTIED)
     x = finite(f"port {name!r}, which names no boundary,", patch, (3,))
     places = x[None, :]
     L = csr(sp.vstack([continuum.shape.displacement(places), continuum.shape.rotation(places)]))
@@ -262,21 +262,21 @@ def interface(continuum: MeshBody, name: str, patch: Place) -> Interface:
 
 
 def _by_ties(L: Matrix, tied: np.ndarray, rigid: np.ndarray) -> Matrix:
-    """The motion in the coordinates that are tied alone: elements that do not conform reach the boundary by others, too."""
-    mine = csr(L[:, tied])
-    entries = csr(la.pinv(mine @ rigid) @ mine).tocoo()
+    """L by the tied coordinates only: in nonconforming elements other coordinates move the boundary, too."""
+    L_tied = csr(L[:, tied])
+    entries = csr(la.pinv(L_tied @ rigid) @ L_tied).tocoo()
     return csr(sp.coo_array((entries.data, (entries.row, tied[entries.col])), shape=L.shape))
 
 
 def rigid_shift(x: np.ndarray) -> np.ndarray:
-    """The motion (v, ω) at the origin for unit motions at x: v = v_x − ω × x."""
+    """The 6 × 6 matrix from the motion (v_x, ω) of a point x to that of the origin, v = v_x − ω × x."""
     out = np.eye(6)
     out[:3, 3:] = skew(x)
     return out
 
 
-def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
-    """The centre of a patch, and the rows of its mean motion (v_C, ω_C) per coordinate."""
+def mean_motion(trace: Trace, label: str) -> tuple[np.ndarray, Matrix]:
+    """The centre of a patch and the matrix L (6 × n) of its mean motion (v_C, ω_C). Raises InputError if that is undetermined."""
     w = trace.weight / trace.weight.sum()
     x_C = w @ trace.x
     arm = trace.x - x_C
@@ -284,23 +284,21 @@ def mean_motion(trace: Trace, what: str) -> tuple[np.ndarray, Matrix]:
         rigid_motions(arm).transpose(1, 0, 2)
     )  # coefficients of (v, ω) at each point, for x, y, z
     N = np.einsum("g,agi,agj->ij", w, rows, rows)
-    right = sum((csr(rows[a].T) @ weighted(trace.u[a], w) for a in range(3)), csr((6, trace.u[0].shape[1])))
+    right_side = sum((csr(rows[a].T) @ weighted(trace.u[a], w) for a in range(3)), csr((6, trace.u[0].shape[1])))
     if trace.turn is not None:
-        known = np.array(
-            [float(t.nnz > 0) for t in trace.turn]
-        )  # the turn in its own plane may be none of its coordinates
-        N[3:, 3:] += trace.gyration * np.diag(known)
-        turned = sp.vstack([csr(w[None, :] * trace.gyration) @ t for t in trace.turn])
-        right = right + sp.vstack([csr((3, right.shape[1])), turned])
+        has_rotation = np.array([float(t.nnz > 0) for t in trace.turn])  # the rotation about z may not be a coordinate
+        N[3:, 3:] += trace.gyration * np.diag(has_rotation)
+        rotation = sp.vstack([csr(w[None, :] * trace.gyration) @ t for t in trace.turn])
+        right_side = right_side + sp.vstack([csr((3, right_side.shape[1])), rotation])
     sheet = trace.turn is None and not trace.u[2].nnz
-    there = np.array(IN_PLANE) if sheet else np.arange(6)
+    motions = np.array(IN_PLANE) if sheet else np.arange(6)
     size = np.sqrt(max(np.trace(N[3:, 3:]) / 3.0, 1e-300))
-    scale = np.array([1.0, 1.0, 1.0, size, size, size])[there]
-    value, vector = la.eigh(N[np.ix_(there, there)] / np.outer(scale, scale))
+    scale = np.array([1.0, 1.0, 1.0, size, size, size])[motions]
+    value, vector = la.eigh(N[np.ix_(motions, motions)] / np.outer(scale, scale))
     if value[0] < (UNDETERMINED if trace.turn is None else THIN) * value[-1]:
         raise InputError(
-            f"{what} has no rotation of its own: its points lie on a line, or at one; name a face, or a point (x, y, z)"
+            f"{label} has no rotation of its own: its points lie on a line, or at one; name a face, or a point (x, y, z)"
         )
     inverse = np.zeros((6, 6))
-    inverse[np.ix_(there, there)] = (vector / value) @ vector.T / np.outer(scale, scale)
-    return x_C, csr(csr(inverse) @ right)
+    inverse[np.ix_(motions, motions)] = (vector / value) @ vector.T / np.outer(scale, scale)
+    return x_C, csr(csr(inverse) @ right_side)

@@ -1,4 +1,4 @@
-"""Fields of plates as matrices that multiply the coordinates: u_x and u_y (where there is a membrane), w, and rotations.
+"""Fields of plates as matrices that multiply the coordinates: u_x and u_y (with a membrane), w, and rotations.
 
 Kirchhoff: u = u_m − z ∇w, so that the rotation is (w_y, −w_x, ½ curl u). Curvatures are κ = (−w_xx, −w_yy, −2 w_xy).
 """
@@ -34,7 +34,7 @@ MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2, "mitc": 2}  # degree of u_x and
 
 @dataclass(frozen=True, eq=False)
 class Membrane:
-    """u_x and u_y in one scalar space, unknowns of u_x first; nothing at all when the space is None."""
+    """u_x and u_y in one scalar space, unknowns of u_x first; without a membrane the space is None."""
 
     space: Space | None
 
@@ -48,23 +48,23 @@ class Membrane:
             [] if self.space is None else ["u_x"] * self.space.size + ["u_y"] * self.space.size, dtype="<U8"
         )
 
-    def of(self, component: int, points: Points, derivative: tuple[int, int], columns: int) -> Matrix:
-        """A component or one of its derivatives, points × columns."""
+    def component(self, axis: int, points: Points, derivative: tuple[int, int], columns: int) -> Matrix:
+        """The matrix of u_x (axis 0) or u_y (1), or of a derivative, padded to (points, columns)."""
         if self.space is None:
             return zero_matrix(len(points.cell), columns)
-        return pad_columns(self.space.at(points, derivative), component * self.space.size, columns)
+        return pad_columns(self.space.evaluate(points, derivative), axis * self.space.size, columns)
 
     def strains(self, points: Points, columns: int) -> list[Matrix]:
-        """ε_xx, ε_yy, γ_xy."""
-        u_x, u_y = ([self.of(c, points, d, columns) for d in ((1, 0), (0, 1))] for c in (0, 1))
+        """Matrices of ε_xx, ε_yy, γ_xy, padded to (points, columns)."""
+        u_x, u_y = ([self.component(a, points, d, columns) for d in ((1, 0), (0, 1))] for a in (0, 1))
         return [u_x[0], u_y[1], csr(u_x[1] + u_y[0])]
 
     def turn(self, points: Points, columns: int) -> Matrix:
-        """Rotation about z, ½ (u_y,x − u_x,y)."""
-        return csr(0.5 * (self.of(1, points, (1, 0), columns) - self.of(0, points, (0, 1), columns)))
+        """The matrix of the rotation about z, ½ (u_y,x − u_x,y)."""
+        return csr(0.5 * (self.component(1, points, (1, 0), columns) - self.component(0, points, (0, 1), columns)))
 
     def rigid(self) -> np.ndarray:
-        """Columns of translations x, y and of the rotation about z, in the six of the body."""
+        """Unknowns of the six rigid motions, (unknowns, 6); only translations x, y and the rotation about z are nonzero."""
         out = np.zeros((self.size, 6))
         if self.space is not None:
             n = self.space.size
@@ -72,30 +72,30 @@ class Membrane:
             out[:n, 5], out[n:, 5] = self.space.linear(0, 0, -1), self.space.linear(0, 1, 0)
         return out
 
-    def stretched(self, G: np.ndarray, rest: int) -> np.ndarray:
+    def stretch_unknowns(self, G: np.ndarray, rest: int) -> np.ndarray:
         """The unknowns of u = G x in the plane, and zeros for the rest."""
         if self.space is None:
             return np.zeros(rest)
         return np.concatenate([*(self.space.linear(0, *G[a, :2]) for a in (0, 1)), np.zeros(rest)])
 
-    def held(self, edges: np.ndarray, first: np.ndarray, how: str) -> np.ndarray:
-        """Clamped: both; symmetric: the component across; supported: none."""
-        if self.space is None or how == "supported" or not len(edges):
+    def held_unknowns(self, edges: np.ndarray, first: np.ndarray, support: str) -> np.ndarray:
+        """Unknowns that are zero on edges: if clamped both components, if symmetric the one across, if supported none."""
+        if self.space is None or support == "supported" or not len(edges):
             return np.zeros(0, dtype=int)
         zero = vanishing_unknowns(self.space, edges, first, value=True, slope=False)
-        if how == "clamped":
+        if support == "clamped":
             return np.concatenate([zero, zero + self.space.size])
         out = []
         for edge in edges:
-            across = np.abs(self.space.cells.normals[edge])
-            if across.min() > ALIGNED:
+            normal = np.abs(self.space.cells.normals[edge])
+            if normal.min() > ALIGNED:
                 raise InputError("a plane of symmetry must be along x or y where the plate has a membrane")
-            on = vanishing_unknowns(self.space, np.array([edge]), first, value=True, slope=False)
-            out.append(on + int(across.argmax()) * self.space.size)
+            on_edge = vanishing_unknowns(self.space, np.array([edge]), first, value=True, slope=False)
+            out.append(on_edge + int(normal.argmax()) * self.space.size)
         return np.concatenate(out)
 
-    def along(self, edges: np.ndarray, axes: object) -> np.ndarray:
-        """The unknowns of u_x and u_y on edges that are held along axes of the plane."""
+    def unknowns_along(self, edges: np.ndarray, axes: object) -> np.ndarray:
+        """The unknowns of the components named by `axes`, "x", "y" or "xy", on edges. Raises InputError for other axes."""
         assert self.space is not None
         if not isinstance(axes, str) or not axes or set(axes) - set("xy"):
             raise InputError(f"held is {axes!r} on a side of a plate; it must be 'x', 'y' or 'xy'; supported= holds z")
@@ -104,19 +104,19 @@ class Membrane:
 
 
 def pad_columns(a: Matrix, first: int, columns: int) -> Matrix:
-    """The matrix with zero columns before and behind."""
+    """The matrix padded with zero columns to `columns`, its own starting at `first`."""
     return csr(sp.hstack([zero_matrix(a.shape[0], first), a, zero_matrix(a.shape[0], columns - first - a.shape[1])]))
 
 
 @dataclass(frozen=True, eq=False)
 class PlateFields:
-    """Coordinates of a plate: u_x and u_y where there is a membrane, then w, then those of a theory."""
+    """Coordinates of a plate: u_x and u_y if it has a membrane, then w, then those of its theory."""
 
     cells: PlateCells
     elements: str
-    membrane_too: bool
-    first: np.ndarray  # edges that corners are turned along
-    hard: bool = True  # whether supports keep Mindlin's sections from turning along them
+    with_membrane: bool
+    first: np.ndarray  # edges whose tangent is the axis of derivatives at corners
+    hard: bool = True  # whether supports prevent rotation of Mindlin's sections along them
 
     @cached_property
     def w(self) -> Space:
@@ -130,7 +130,7 @@ class PlateFields:
 
     @cached_property
     def membrane(self) -> Membrane:
-        return Membrane(lagrange_space(self.cells, MEMBRANE[self.elements], "u") if self.membrane_too else None)
+        return Membrane(lagrange_space(self.cells, MEMBRANE[self.elements], "u") if self.with_membrane else None)
 
     @property
     def size(self) -> int:
@@ -143,7 +143,7 @@ class PlateFields:
     @property
     def rules(self) -> dict[str, int]:
         rules = dict(zip(("mass", "N", "M", "Q"), RULES[self.elements], strict=False))
-        return {name: rule for name, rule in rules.items() if name != "N" or self.membrane_too}
+        return {name: rule for name, rule in rules.items() if name != "N" or self.with_membrane}
 
     @cached_property
     def rigid(self) -> np.ndarray:
@@ -151,51 +151,53 @@ class PlateFields:
         out[:, 2], out[:, 3], out[:, 4] = self.w.linear(1, 0, 0), self.w.linear(0, 0, 1), self.w.linear(0, -1, 0)
         return np.vstack([self.membrane.rigid(), out])
 
-    def of_w(self, points: Points, i: int = 0, j: int = 0) -> Matrix:
-        """w or one of its derivatives, points × coordinates."""
-        return pad_columns(self.w.at(points, (i, j)), self.membrane.size, self.size)
+    def deflection(self, points: Points, i: int = 0, j: int = 0) -> Matrix:
+        """The matrix of w or of its derivative ∂ⁱ⁺ʲw/∂xⁱ∂yʲ, (points, coordinates)."""
+        return pad_columns(self.w.evaluate(points, (i, j)), self.membrane.size, self.size)
 
     def displacement(self, points: Points) -> Three:
-        u_x, u_y = (self.membrane.of(c, points, (0, 0), self.size) for c in (0, 1))
-        return u_x, u_y, self.of_w(points)
+        """Matrices of u_x, u_y, w on the middle plane, (points, coordinates)."""
+        u_x, u_y = (self.membrane.component(a, points, (0, 0), self.size) for a in (0, 1))
+        return u_x, u_y, self.deflection(points)
 
     def slopes(self, points: Points) -> tuple[Matrix, Matrix]:
-        return self.of_w(points, 1, 0), self.of_w(points, 0, 1)
+        """Matrices of w_x and w_y, (points, coordinates)."""
+        return self.deflection(points, 1, 0), self.deflection(points, 0, 1)
 
     def turn(self, points: Points) -> Three:
+        """Matrices of the rotation of the sections about x, y, z, (points, coordinates)."""
         w_x, w_y = self.slopes(points)
         return w_y, csr(-w_x), self.membrane.turn(points, self.size)
 
     def strains(self, name: str, points: Points) -> list[Matrix]:
-        """The strains of a group of resultants: "N", "M" or "Q"."""
+        """Matrices of the strains conjugate to a group of resultants, "N", "M" or "Q", (points, coordinates)."""
         if name == "N":
             return self.membrane.strains(points, self.size)
-        return [csr(-f * self.of_w(points, i, j)) for f, i, j in ((1.0, 2, 0), (1.0, 0, 2), (2.0, 1, 1))]
+        return [csr(-f * self.deflection(points, i, j)) for f, i, j in ((1.0, 2, 0), (1.0, 0, 2), (2.0, 1, 1))]
 
-    def held(self, edges: np.ndarray, how: str) -> np.ndarray:
-        """Clamped: w and its slope; supported: w; symmetric: the slope."""
-        value, slope = how != "symmetric", how != "supported"
-        w = vanishing_unknowns(self.w, edges, self.first, value=value, slope=slope, curves=how == "supported")
-        return np.concatenate([self.membrane.held(edges, self.first, how), self.membrane.size + w])
+    def held_coordinates(self, edges: np.ndarray, support: str) -> np.ndarray:
+        """Coordinates that are zero on edges: if clamped w and its slope, if supported w, if symmetric the slope."""
+        value, slope = support != "symmetric", support != "supported"
+        w = vanishing_unknowns(self.w, edges, self.first, value=value, slope=slope, curves=support == "supported")
+        return np.concatenate([self.membrane.held_unknowns(edges, self.first, support), self.membrane.size + w])
 
-    def on(self, edges: np.ndarray) -> np.ndarray:
-        """The coordinates that say how edges move; the second derivative across an edge is none of them: it is a moment."""
-        return self.held(edges, "clamped")
+    def edge_coordinates(self, edges: np.ndarray) -> np.ndarray:
+        """The coordinates that determine the motion of edges; not the second derivative across an edge, which is a moment."""
+        return self.held_coordinates(edges, "clamped")
 
 
 # --- Mindlin's plates -------------------------------------------------------------------------------------------------
 #
-# Mindlin's plates: w quadratic, rotations θ quadratic with bubbles, shear strains in a reduced space.
-#
+# w is quadratic, rotations θ are quadratic with bubbles, shear strains are in a reduced space:
 # u = u_m + θ × z e_z:   κ = (θ_y,x, −θ_x,y, θ_y,y − θ_x,x),   γ = (w_x + θ_y, w_y − θ_x)
 
 
-SHARE = 1e-6  # of a unit vector: a part this small is none
+SHARE = 1e-6  # of a unit vector: smaller components are zero
 
 
 @dataclass(frozen=True, eq=False)
 class Mindlin(PlateFields):
-    """Coordinates (u_x, u_y where there is a membrane, w, θ); θ along x and y, or along and across a side that is along neither."""
+    """Coordinates (u_x and u_y with a membrane, w, θ); θ along x and y, or along and across a side that is oblique to both."""
 
     @cached_property
     def theta(self) -> Bubbled:
@@ -211,24 +213,24 @@ class Mindlin(PlateFields):
 
     @cached_property
     def tangents(self) -> np.ndarray:
-        """The direction of the boundary at each node of θ, x inside: (nodes, 2)."""
+        """The direction of the boundary at each node of θ, x for nodes inside: (nodes, 2)."""
         nodes, out = self.theta.space, np.tile([1.0, 0.0], (self.theta.size, 1))
         at_vertices, _ = vertex_tangents(self.cells, self.first)
-        on = np.flatnonzero(nodes.vertex >= 0)
-        out[on] = at_vertices[nodes.vertex[on]]
-        on = np.flatnonzero(np.isin(nodes.edge, self.cells.outside))
-        out[on] = self.cells.tangents[nodes.edge[on]]
+        chosen = np.flatnonzero(nodes.vertex >= 0)
+        out[chosen] = at_vertices[nodes.vertex[chosen]]
+        chosen = np.flatnonzero(np.isin(nodes.edge, self.cells.outside))
+        out[chosen] = self.cells.tangents[nodes.edge[chosen]]
         return out
 
     @cached_property
     def axes(self) -> np.ndarray:
-        """The first axis of θ at each node: the tangent, or x where that is along an axis."""
-        along = np.abs(self.tangents).min(axis=1) <= ALIGNED
-        return np.where(along[:, None], np.array([[1.0, 0.0]]), self.tangents)
+        """The first axis of θ at each node, (nodes, 2): the tangent, or x if that is along x or y."""
+        aligned = np.abs(self.tangents).min(axis=1) <= ALIGNED
+        return np.where(aligned[:, None], np.array([[1.0, 0.0]]), self.tangents)
 
     @cached_property
     def _turning(self) -> Matrix:
-        """θ_x and θ_y at the nodes from the components along the axes there."""
+        """The matrix from components of θ along `axes` to θ_x and θ_y at the nodes."""
         c, s = (csr(sp.diags_array(a)) for a in self.axes.T)
         return stacked([[c, -s], [s, c]])
 
@@ -246,48 +248,49 @@ class Mindlin(PlateFields):
         return np.vstack([super().rigid, self._turning.T @ theta])
 
     def _theta(self, x: Matrix | None, y: Matrix | None) -> Matrix:
-        """A matrix that multiplies (θ_x, θ_y) as one that multiplies the coordinates."""
-        some = x if x is not None else y
-        assert some is not None
-        both = sp.hstack([0.0 * some if x is None else x, 0.0 * some if y is None else y])
-        return pad_columns(csr(csr(both) @ self._turning), self.membrane.size + self.w.size, self.size)
+        """The matrix of x θ_x + y θ_y in the coordinates; None is zero."""
+        template = x if x is not None else y
+        assert template is not None
+        pair = sp.hstack([0.0 * template if x is None else x, 0.0 * template if y is None else y])
+        return pad_columns(csr(csr(pair) @ self._turning), self.membrane.size + self.w.size, self.size)
 
     def turn(self, points: Points) -> Three:
-        theta = self.theta.at(points)
+        theta = self.theta.evaluate(points)
         return self._theta(theta, None), self._theta(None, theta), self.membrane.turn(points, self.size)
 
     def strains(self, name: str, points: Points) -> list[Matrix]:
         if name == "N":
             return super().strains(name, points)
         if name == "M":
-            along_x, along_y = self.theta.at(points, (1, 0)), self.theta.at(points, (0, 1))
+            along_x, along_y = self.theta.evaluate(points, (1, 0)), self.theta.evaluate(points, (0, 1))
             return [self._theta(None, along_x), self._theta(csr(-along_y), None), self._theta(csr(-along_x), along_y)]
         # β = (−θ_y, θ_x)
-        (x_of_x, x_of_y), (y_of_x, y_of_y) = self.reduction.at(points)
-        gamma_x = self.of_w(points, 1, 0) - self._theta(x_of_y, csr(-x_of_x))
-        return [csr(gamma_x), csr(self.of_w(points, 0, 1) - self._theta(y_of_y, csr(-y_of_x)))]
+        (x_of_x, x_of_y), (y_of_x, y_of_y) = self.reduction.evaluate(points)
+        gamma_x = self.deflection(points, 1, 0) - self._theta(x_of_y, csr(-x_of_x))
+        return [csr(gamma_x), csr(self.deflection(points, 0, 1) - self._theta(y_of_y, csr(-y_of_x)))]
 
-    def held(self, edges: np.ndarray, how: str) -> np.ndarray:
-        """Clamped: w and θ; supported: w and, if hard, θ across the side; symmetric: θ along it."""
-        turns = self.membrane.size + self.w.size + self._held_turns(edges, how)
-        return np.concatenate([super().held(edges, how), turns])
+    def held_coordinates(self, edges: np.ndarray, support: str) -> np.ndarray:
+        """Coordinates that are zero on edges: if clamped w and θ, if supported w and (hard) θ across, if symmetric θ along."""
+        turns = self.membrane.size + self.w.size + self._held_turns(edges, support)
+        return np.concatenate([super().held_coordinates(edges, support), turns])
 
-    def _held_turns(self, edges: np.ndarray, how: str) -> np.ndarray:
+    def _held_turns(self, edges: np.ndarray, support: str) -> np.ndarray:
+        """Unknowns of θ that are zero on edges."""
         nodes, n = self.theta.space, self.theta.size
-        if how == "supported" and not self.hard:
+        if support == "supported" and not self.hard:
             return np.zeros(0, dtype=int)
-        if how == "clamped":
-            on = vanishing_unknowns(nodes, edges, self.first, value=True, slope=False)
-            return np.concatenate([on, n + on])
+        if support == "clamped":
+            on_edges = vanishing_unknowns(nodes, edges, self.first, value=True, slope=False)
+            return np.concatenate([on_edges, n + on_edges])
         _, turn = vertex_tangents(self.cells, self.first)
         out = []
         for edge in edges:
-            # inside the chords of a curve θ is left alone: held there too, it could not change along the curve in a thin plate
-            curves = how == "supported"
+            # inside the chords of a curve θ stays free: otherwise it could not vary along the curve in a thin plate
+            curves = support == "supported"
             for node in vanishing_unknowns(nodes, np.array([edge]), self.first, value=True, slope=False, curves=curves):
                 corner = nodes.vertex[node] >= 0 and turn[nodes.vertex[node]] < 0
                 t = self.cells.tangents[edge] if corner else self.tangents[node]
-                direction = np.array([t[1], -t[0]]) if how == "supported" else t
+                direction = np.array([t[1], -t[0]]) if support == "supported" else t
                 a = self.axes[node]
                 share = np.abs([direction @ a, direction @ np.array([-a[1], a[0]])])
                 out += [node + k * n for k in range(2) if share[k] > SHARE]
@@ -303,7 +306,7 @@ class Mindlin(PlateFields):
 # Bathe, Brezzi and Fortin.
 
 
-EDGE = 2  # tangential parts on each edge
+EDGE = 2  # tangential unknowns on each edge
 INSIDE = 3  # rule of degree 4 for the means: bubbles are cubic
 ALL = 8
 
@@ -318,7 +321,7 @@ class Bubbled:
     def size(self) -> int:
         return self.space.size + len(self.space.cells.corners)
 
-    def at(self, points: Points, derivative: tuple[int, int] = (0, 0)) -> Matrix:
+    def evaluate(self, points: Points, derivative: tuple[int, int] = (0, 0)) -> Matrix:
         cells, cell = self.space.cells, points.cell
         xi = cells.local(cell, points.x)
         a, b = xi.T
@@ -330,18 +333,18 @@ class Bubbled:
             slopes = np.column_stack([b * c - a * b, a * c - a * b])
             value = 27.0 * np.einsum("pi,pi->p", slopes, inverse[:, :, derivative.index(1)])
         bubbles = cell_rows(value, cell[:, None], len(cells.corners))
-        return csr(sp.hstack([self.space.at(points, derivative), bubbles]))
+        return csr(sp.hstack([self.space.evaluate(points, derivative), bubbles]))
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Π, cell by cell."""
+    """The interpolation Π into the reduced space of shear strains, cell by cell."""
 
     cells: PlateCells
     rotations: Bubbled
 
     def _basis(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """P1² and the two fields across x of second degree, in cell coordinates: (points, 2, 8)."""
+        """The basis of P1² and of the two quadratic fields perpendicular to x, in cell coordinates: (points, 2, 8)."""
         size = self.cells.extents[cell].max(axis=1)
         X, Y = ((x - self.cells.centers[cell]) / size[:, None]).T
         out = np.zeros((len(x), 2, ALL))
@@ -353,19 +356,19 @@ class Reduction:
 
     @cached_property
     def _edges(self) -> tuple[Points, np.ndarray]:
-        """The Gauss points of the edges of every cell in turn, and the tangents there."""
+        """The Gauss points on the edges of every cell in turn, and the unit tangents there."""
         edges = self.cells.cell_edges.ravel()
-        points = self.cells.along(edges, EDGE)
+        points = self.cells.edge_quadrature(edges, EDGE)
         cell = np.repeat(np.arange(len(self.cells.corners)), EDGE * len(EDGES["triangle"]))
         return points._replace(cell=cell), np.repeat(self.cells.tangents[edges], EDGE, axis=0)
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Of the functions dual to the unknowns: (cells, 8 of the basis, 8 unknowns)."""
+        """Coefficients of the functions dual to the unknowns: (cells, 8 basis functions, 8 unknowns)."""
         count = len(self.cells.corners)
-        on, t = self._edges
+        edge_points, t = self._edges
         V = np.zeros((count, ALL, ALL))
-        V[:, :6] = np.einsum("pi,pik->pk", t, self._basis(on.cell, on.x)).reshape(count, 6, ALL)
+        V[:, :6] = np.einsum("pi,pik->pk", t, self._basis(edge_points.cell, edge_points.x)).reshape(count, 6, ALL)
         inside = self.cells.quadrature(INSIDE)
         share = inside.weight / self.cells.areas[inside.cell]
         V[:, 6:] = (share[:, None, None] * self._basis(inside.cell, inside.x)).reshape(count, -1, 2, ALL).sum(axis=1)
@@ -373,24 +376,24 @@ class Reduction:
 
     @cached_property
     def _unknowns(self) -> tuple[Matrix, Matrix]:
-        """The eight unknowns of each cell of a field β, per unknown of β_x and of β_y."""
+        """The eight unknowns of Π β in each cell, as matrices that multiply the unknowns of β_x and of β_y."""
         count = len(self.cells.corners)
-        on, t = self._edges
-        edge_values = self.rotations.at(on)
+        edge_points, t = self._edges
+        edge_values = self.rotations.evaluate(edge_points)
         inside = self.cells.quadrature(INSIDE)
         share = inside.weight / self.cells.areas[inside.cell]
         mean = csr(sp.csr_array((share, (inside.cell, np.arange(len(share)))), shape=(count, len(share))))
-        means = csr(mean @ self.rotations.at(inside))
+        means = csr(mean @ self.rotations.evaluate(inside))
         rows_on = (ALL * np.arange(count)[:, None] + np.arange(6)).ravel()
         out = []
         for c in range(2):
-            both = sp.vstack([weighted(edge_values, t[:, c]), means]).tocoo()
-            row = np.concatenate([rows_on, ALL * np.arange(count) + 6 + c])[both.row]
-            out.append(csr(sp.coo_array((both.data, (row, both.col)), shape=(ALL * count, self.rotations.size))))
+            entries = sp.vstack([weighted(edge_values, t[:, c]), means]).tocoo()
+            row = np.concatenate([rows_on, ALL * np.arange(count) + 6 + c])[entries.row]
+            out.append(csr(sp.coo_array((entries.data, (row, entries.col)), shape=(ALL * count, self.rotations.size))))
         return out[0], out[1]
 
-    def at(self, points: Points) -> list[list[Matrix]]:
-        """Π β at points: components x, y, each per unknown of β_x and of β_y."""
+    def evaluate(self, points: Points) -> list[list[Matrix]]:
+        """Matrices of Π β at points: [component x or y][unknowns of β_x or of β_y]."""
         values = np.einsum("pik,pkj->ipj", self._basis(points.cell, points.x), self.coefficients[points.cell])
         column = ALL * points.cell[:, None] + np.arange(ALL)
         rows = [cell_rows(v, column, ALL * len(self.cells.corners)) for v in values]

@@ -16,13 +16,13 @@ from phloat.bodies.material import Material, Orthotropic, Thickness, thickness_a
 from phloat.errors import InputError, finite, positive
 
 SHEAR_FACTOR = 5.0 / 6.0
-NONE = 1e-9  # relative to h A and h ρ₀: what counts as no coupling
+NONE = 1e-9  # relative to h A and h ρ₀: smaller couplings are zero
 
 
 class Through(NamedTuple):
     """Per area: stiffnesses A, B, D (3 × 3) of xx, yy, xy and of shear (2 × 2), mass rho_0 and rotary inertia rho_2 = ∫ρz².
 
-    All of one place, or of several, which then come first.
+    All at one point, or at several with a leading axis (points, …).
     """
 
     A: np.ndarray
@@ -71,21 +71,21 @@ class Laminate:
     @cached_property
     def stiffness(self) -> tuple[np.ndarray, np.ndarray]:
         """Q̄ (layers, 3, 3) and Ḡ (layers, 2, 2) in the axes of the plate."""
-        turned = [turned_stiffness(*plane_stress(material), angle) for material, _, angle in self.layers]
-        return np.array([Q for Q, _ in turned]), np.array([G for _, G in turned])
+        rotated = [turned_stiffness(*plane_stress(material), angle) for material, _, angle in self.layers]
+        return np.array([Q for Q, _ in rotated]), np.array([G for _, G in rotated])
 
     @property
     def _rho(self) -> np.ndarray:
         return np.array([float(material.rho) for material, *_ in self.layers])
 
     def _through(self, of_layers: np.ndarray, power: int) -> Any:
-        """∫ f zᵖ dz of something that is constant in every layer."""
+        """∫ f zᵖ dz of a quantity f that is constant in every layer."""
         z = self.heights ** (power + 1)
         return sum(f * (above - below) / (power + 1) for f, below, above in zip(of_layers, z[:-1], z[1:], strict=True))
 
     @cached_property
     def through(self) -> Through:
-        """A, B, D, shear and masses in the axes of the plate."""
+        """Stiffnesses and masses per area in the axes of the plate."""
         Q, G = self.stiffness
         h = [thickness for _, thickness, _ in self.layers]
         A, shear = (sum(f * t for f, t in zip(part, h, strict=True)) for part in (Q, SHEAR_FACTOR * G))
@@ -95,17 +95,17 @@ class Laminate:
         return Through(A, B, D, shear, rho_0, rho_2)
 
     def layer_at(self, z: np.ndarray) -> np.ndarray:
-        """The number of the layer at each height; on a face between two, the lower one."""
+        """The index of the layer at each height; between two layers the lower one."""
         return np.clip(np.searchsorted(self.heights, z) - 1, 0, len(self.layers) - 1)
 
     @property
     def coupled(self) -> bool:
-        """Whether bending stretches it."""
+        """Whether bending and stretching are coupled."""
         return bool(self.through.B.any())
 
 
 def plane_stress(material: Material | Orthotropic) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness of plane stress (3 × 3: 11, 22, 12) and of transverse shear (2 × 2: 13, 23) in the material's own axes."""
+    """Stiffness of plane stress (3 × 3: 11, 22, 12) and of transverse shear (2 × 2: 13, 23) in the axes of the material."""
     if isinstance(material, Material):
         return material.plane_stress(), material.G * np.eye(2)
     if not isinstance(material, Orthotropic):
@@ -119,7 +119,7 @@ def plane_stress(material: Material | Orthotropic) -> tuple[np.ndarray, np.ndarr
 
 
 def turned_stiffness(Q: np.ndarray, G: np.ndarray, angle: float) -> tuple[np.ndarray, np.ndarray]:
-    """The same stiffnesses in axes x, y from which axis 1 is turned by the angle."""
+    """Stiffnesses Q and G of axes 1, 2 in axes x, y, if axis 1 is at the angle from x."""
     c, s = np.cos(angle), np.sin(angle)
     # strains 11, 22, 12 (engineering) from those of xx, yy, xy
     T = np.array([[c * c, s * s, c * s], [s * s, c * c, -c * s], [-2 * c * s, 2 * c * s, c * c - s * s]])
@@ -129,12 +129,12 @@ def turned_stiffness(Q: np.ndarray, G: np.ndarray, angle: float) -> tuple[np.nda
 
 # --- sections ---------------------------------------------------------------------------------------------------------
 #
-# What a plate is through its thickness, at points (points, 2) of its middle plane.
+# A plate through its thickness, at points (points, 2) of its middle plane.
 
 
 @dataclass(frozen=True)
 class PlateSection:
-    """A laminate, or a thickness (a number or a function of x and y) of a material whose axis 1 is turned by `angle` from x.
+    """A laminate, or a thickness (a number or a function of x and y) of a material whose axis 1 is at `angle` from x.
 
     `shear_factor` multiplies the shear stiffness of Mindlin's theory, Q = shear_factor ∫ G dz γ.
     """
@@ -161,29 +161,29 @@ class PlateSection:
 
     @property
     def coupled(self) -> bool:
-        """Whether bending stretches it."""
+        """Whether bending and stretching are coupled."""
         return isinstance(self.material, Laminate) and self.material.coupled
 
     def height(self, x: np.ndarray) -> np.ndarray:
-        """The thickness."""
+        """The thickness at points, (points,)."""
         if isinstance(self.material, Laminate):
             return np.full(len(x), self.material.thickness)
         assert self.thickness is not None
         return thickness_at(self.thickness, x)
 
     def through(self, x: np.ndarray) -> Through:
-        """Stiffnesses and masses per area."""
+        """Stiffnesses and masses per area at points."""
         h = self.height(x)
         if isinstance(self.material, Laminate):
-            own = self.material.through
-            own = own._replace(shear=own.shear * (self.shear_factor / SHEAR_FACTOR))
-            return Through(*(np.broadcast_to(part, (len(h), *part.shape)) for part in own))
+            laminate = self.material.through
+            laminate = laminate._replace(shear=laminate.shear * (self.shear_factor / SHEAR_FACTOR))
+            return Through(*(np.broadcast_to(part, (len(h), *part.shape)) for part in laminate))
         Q, G = turned_stiffness(*plane_stress(self.material), self.angle)
-        by, rho = h[:, None, None], self.material.rho
-        return Through(Q * by, 0.0 * Q * by, Q * by**3 / 12.0, self.shear_factor * G * by, rho * h, rho * h**3 / 12.0)
+        t, rho = h[:, None, None], self.material.rho
+        return Through(Q * t, 0.0 * Q * t, Q * t**3 / 12.0, self.shear_factor * G * t, rho * h, rho * h**3 / 12.0)
 
     def fibres(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Stresses xx, yy, zz, yz, xz, xy at heights z per resultant N_xx N_yy N_xy M_xx M_yy M_xy Q_x Q_y: (points, 6, 8).
+        """Stresses xx, yy, zz, yz, xz, xy at heights z per N_xx N_yy N_xy M_xx M_yy M_xy Q_x Q_y: (points, 6, 8).
 
         In the plane Q̄ (ε + z κ); across it Q (3/2h)(1 − 4z²/h²), in a laminate the same shear strain in all layers.
         """
@@ -193,11 +193,11 @@ class PlateSection:
         out = np.zeros((len(x), 6, 8))
         if isinstance(self.material, Laminate):
             Q, G = (of_layers[self.material.layer_at(z)] for of_layers in self.material.stiffness)
-            across = self.shear_factor * G @ np.linalg.inv(shear)
+            shear_stress = self.shear_factor * G @ np.linalg.inv(shear)
         else:
             h = self.height(x)
             Q = turned_stiffness(*plane_stress(self.material), self.angle)[0]
-            across = (1.5 / h * (1.0 - (2.0 * z / h) ** 2))[:, None, None] * np.eye(2)
+            shear_stress = (1.5 / h * (1.0 - (2.0 * z / h) ** 2))[:, None, None] * np.eye(2)
         out[:, [0, 1, 5], :6] = Q @ strain
-        out[:, [4, 3], 6:] = across
+        out[:, [4, 3], 6:] = shear_stress
         return out

@@ -94,7 +94,7 @@ class Plate:
     material: Material | Orthotropic | Laminate = field(metadata=describe("material, or a laminate"))
     thickness: Thickness | None = optional(None, "a length, or a polynomial of x and y; a laminate has its own")
     theory: str = optional("kirchhoff", "with shear deformation (mindlin) or without", choices=THEORIES)
-    elements: str | None = optional(None, "finite elements", choices=[e for some in ELEMENTS.values() for e in some])
+    elements: str | None = optional(None, "finite elements", choices=[e for names in ELEMENTS.values() for e in names])
     angle: float = optional(0.0, "of the material's axis 1 from x", "angle")
     clamped: Sides = optional(None, "held and not rotated: a boundary, several, or all")
     supported: Sides = optional(None, "w = 0: a boundary, several, or all")
@@ -151,7 +151,7 @@ class Plate:
 
     @property
     def with_membrane(self) -> bool:
-        """Whether u_x and u_y are part of the plate."""
+        """Whether the plate has displacements u_x and u_y in its plane."""
         return self.membrane if self.membrane is not None else self.frame is not None or self.section.coupled
 
     @property
@@ -162,9 +162,9 @@ class Plate:
 
     @one_thread()
     def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum:
-        """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), n from middle to rim of a disc.
+        """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), or n from middle to rim of a disc.
 
-        A plate with a mesh of its own takes no n, and may `refine` it, each time to half the size.
+        A plate made from a mesh takes no n; `refine` halves its cells that many times.
         """
         mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
         continuum = _assembled(self, mesh, self._elements(mesh))
@@ -172,6 +172,7 @@ class Plate:
         return replace(continuum, construction=Construction(self).then("discretise", n, refine=refine))
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
+        """The mesh before refinement. Raises InputError if n does not fit the outline."""
         if isinstance(self.outline, Mesh):
             if n is not None:
                 raise InputError(f"n is {n!r}, but this plate has a mesh of its own; use refine=… to make it finer")
@@ -184,6 +185,7 @@ class Plate:
         return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
 
     def _elements(self, mesh: Mesh) -> str:
+        """The name of the elements on this mesh."""
         if self.elements is not None:
             return self.elements
         if self.theory == "mindlin":
@@ -193,11 +195,11 @@ class Plate:
 
 # --- assembly ---------------------------------------------------------------------------------------------------------
 #
-# A plate on a mesh: mass, stresses, boundaries, and what is held.
+# A plate on a mesh: mass, stresses, boundaries and supports.
 
 
 def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
-    """The plate with its sides held as the recipe says."""
+    """The continuum of the plate with its sides held."""
     cells = cells_of(mesh, "rectangle" if elements == "bfs" else "triangle")
     sides = {way: _edges(cells, getattr(plate, way), way) for way in SIDES}
     fields, stresses = _theory(plate, cells, elements, sides)
@@ -216,29 +218,29 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         make_strains=stresses.strains,
         rigid=fields.rigid,
         kinds=fields.kinds,
-        parts={name: np.unique(fields.on(cells.edges_on(name))) for name in cells.boundaries},
+        parts={name: np.unique(fields.edge_coordinates(cells.edges_on(name))) for name in cells.boundaries},
         make_trace=partial(_trace, plate, fields, _regions(mesh, len(cells.corners))),
         shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
         damping=plate.damping,
         frame=plate.frame,
         ports=plate.ports,
         stiffening=plate.stiffening,
-        stretch=partial(fields.membrane.stretched, rest=fields.size - fields.membrane.size),
+        stretch=partial(fields.membrane.stretch_unknowns, rest=fields.size - fields.membrane.size),
     )
-    held = [fields.held(edges, way) for way, edges in sides.items() if len(edges)]
-    held += [fields.membrane.along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
+    zero = [fields.held_coordinates(edges, way) for way, edges in sides.items() if len(edges)]
+    zero += [fields.membrane.unknowns_along(_edges(cells, side, "held"), axes) for side, axes in plate.held.items()]
     named = {
         way: sides if isinstance(sides := getattr(plate, way), str) else " and ".join(sides or ()) for way in SIDES
     }
     words = [f"{sides} {way}" for way, sides in named.items() if sides]
     words += [f"{side} held along {axes}" for side, axes in plate.held.items()]
-    return free.with_supports(np.unique(np.concatenate(held)), ", ".join(words)) if held else free
+    return free.with_supports(np.unique(np.concatenate(zero)), ", ".join(words)) if zero else free
 
 
 def _theory(
     plate: Plate, cells: PlateCells, elements: str, sides: dict[str, np.ndarray]
 ) -> tuple[PlateFields, LocalStresses | MixedStresses]:
-    """Fields and stresses of the plate's theory; corners are turned along sides that are held."""
+    """Fields and stresses of the theory of the plate; derivatives at corners are along the sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     theory = Mindlin if elements == "mitc" else PlateFields
     fields = theory(cells, elements, plate.with_membrane, first, plate.support == "hard")
@@ -247,15 +249,15 @@ def _theory(
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
 
 
-def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
-    """The edges of a name, of several, or of the whole boundary."""
+def _edges(cells: PlateCells, sides: Sides, support: str) -> np.ndarray:
+    """Indices of the edges of one side, of several, or of "all". Raises InputError for unknown names."""
     if sides is None:
         return np.zeros(0, dtype=int)
     if sides == "all" and "all" not in cells.boundaries:
         return cells.outside
     names = (sides,) if isinstance(sides, str) else sides
     if not isinstance(names, (tuple, list)):
-        raise InputError(f"{way} is {sides!r}; it must be the name of a side, a tuple of names, or 'all'")
+        raise InputError(f"{support} is {sides!r}; it must be the name of a side, a tuple of names, or 'all'")
     for name in names:
         if name not in cells.boundaries:
             raise InputError(unknown("side", name, (*cells.boundaries, "all")))
@@ -263,7 +265,7 @@ def _edges(cells: PlateCells, sides: Sides, way: str) -> np.ndarray:
 
 
 def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Inertia | None]:
-    """Mass at quadrature points, and rotary inertia where the theory has it."""
+    """Mass at quadrature points, and the rotary inertia of Mindlin's theory."""
     points = fields.cells.quadrature(fields.rules["mass"])
     through = plate.section.through(points.x)
     x = np.column_stack([points.x, np.zeros(len(points.x))])
@@ -276,17 +278,17 @@ def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Inertia | N
     return samples, rigid_sections((none, none, rotary), fields.turn(points))
 
 
-def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray], where: str | Patch) -> Trace:
+def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray], part: str | Patch) -> Trace:
     """A side, a region or a disc as quadrature points."""
-    if isinstance(where, Patch):
-        points, half = _disc(fields.cells, where), 0.5 * float(plate.section.height(np.array([where.at[:2]]))[0])
-        if abs(where.at[2]) > half * (1.0 + ABOVE):
-            raise InputError(f"the point z = {where.at[2]:g} lies off the plate, whose faces are at ±{half:g} there")
-    elif where in fields.cells.boundaries:
-        points = fields.cells.along(fields.cells.edges_on(where), EDGE_POINTS)
+    if isinstance(part, Patch):
+        points, half = _disc(fields.cells, part), 0.5 * float(plate.section.height(np.array([part.at[:2]]))[0])
+        if abs(part.at[2]) > half * (1.0 + ABOVE):
+            raise InputError(f"the point z = {part.at[2]:g} lies off the plate, whose faces are at ±{half:g} there")
+    elif part in fields.cells.boundaries:
+        points = fields.cells.edge_quadrature(fields.cells.edges_on(part), EDGE_POINTS)
     else:
         points = fields.cells.quadrature(fields.rules["mass"])
-        points = Points(*(part[np.isin(points.cell, regions[where])] for part in points))
+        points = Points(*(array[np.isin(points.cell, regions[part])] for array in points))
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
@@ -304,6 +306,6 @@ def _disc(cells: PlateCells, patch: Patch) -> Points:
 
 
 def _regions(mesh: Mesh, cells: int) -> dict[str, np.ndarray]:
-    """The cells of regions; quadrilaterals may have been halved, all first halves before all second ones."""
+    """The plate cells of every region; halved quadrilaterals are numbered all first halves, then all second ones."""
     halves = len(mesh.cells) * np.arange(cells // len(mesh.cells))
     return {name: (halves[:, None] + numbers).ravel() for name, numbers in mesh.regions.items()}

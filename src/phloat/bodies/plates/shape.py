@@ -1,4 +1,4 @@
-"""Motion, strains and stresses of plates at points of theirs.
+"""Motion, strains and stresses of plates at points.
 
 Stresses σ at quadrature points are the resultants themselves, so C = weight · (stiffness)⁻¹ and D = weight · strains.
 """
@@ -23,62 +23,64 @@ from phloat.fem.plate_cells import EDGES, PlateCells, Points, cell_rows, plate_r
 from phloat.fem.plate_space import Space
 
 RESULTANTS = ("N_xx", "N_yy", "N_xy", "M_xx", "M_yy", "M_xy", "Q_x", "Q_y")
-ABOVE = 1e-6  # of the thickness: how far a point may lie off the faces
+ABOVE = 1e-6  # of the thickness: the distance from the faces at which a point still counts as inside
 
 
 @dataclass(frozen=True, eq=False)
 class PlateShape(Shape):
-    """Places are points (x, y, z) in body axes; z is the height above the middle plane, at most half the thickness there."""
+    """The shape of a plate; places are points (x, y, z) in body axes with |z| at most half the thickness there."""
 
     fields: PlateFields
     nodes: np.ndarray
     section: PlateSection
     resultants: Callable[[Points], dict[str, Matrix]]
-    rule: int  # points where the stress is looked for
+    rule: int  # quadrature rule whose points are the stress points
 
     def places(self) -> np.ndarray:
         return self.nodes
 
     def displacement(self, s: np.ndarray) -> Matrix:
-        """u_m + θ × z e_z."""
-        at, z = self._at(s)
-        u_x, u_y, w = self.fields.displacement(at)
+        """The displacement u_m + θ × z e_z."""
+        points, z = self._located(s)
+        u_x, u_y, w = self.fields.displacement(points)
         if z.any():
-            turn = self.fields.turn(at)
+            turn = self.fields.turn(points)
             u_x, u_y = csr(u_x + weighted(turn[1], z)), csr(u_y - weighted(turn[0], z))
         return in_turn([u_x, u_y, w])
 
     def rotation(self, s: np.ndarray) -> Matrix:
-        return in_turn(self.fields.turn(self._at(s)[0]))
+        return in_turn(self.fields.turn(self._located(s)[0]))
 
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
-        """N_xx … Q_y, per length of section."""
-        return self.resultants(self._at(s)[0])
+        """Matrices of N_xx … Q_y, per length of section, that multiply σ, (places, stresses)."""
+        return self.resultants(self._located(s)[0])
 
     def cauchy(self, x: np.ndarray) -> Matrix:
-        """Stresses from the resultants at the heights of the points."""
-        at, z = self._at(x)
-        found, share = self.resultants(at), self.section.fibres(at.x, z)
+        """Cauchy stress from the resultants, by the height of each point."""
+        points, z = self._located(x)
+        forces, share = self.resultants(points), self.section.fibres(points.x, z)
         rows = []
         for component in range(6):
             terms = [
-                weighted(found[name], share[:, component, k]) for k, name in enumerate(RESULTANTS) if name in found
+                weighted(forces[name], share[:, component, k]) for k, name in enumerate(RESULTANTS) if name in forces
             ]
             rows.append(csr(sum(terms[1:], terms[0])))
         return in_turn(rows)
 
     def stress_points(self) -> np.ndarray:
-        """Both faces over the points of the moments."""
+        """Points on both faces, at the quadrature points of the moments."""
         return self._faces[1]
 
     @cached_property
     def _faces(self) -> tuple[Points, np.ndarray]:
+        """The stress points on the lower and then the upper face: points in cells, and (points, 3)."""
         points = self.fields.cells.quadrature(self.rule)
         half = 0.5 * self.section.height(points.x)
-        both = Points(*(np.concatenate([part, part]) for part in points))
-        return both, np.column_stack([both.x, np.concatenate([-half, half])])
+        points_twice = Points(*(np.concatenate([part, part]) for part in points))
+        return points_twice, np.column_stack([points_twice.x, np.concatenate([-half, half])])
 
-    def _at(self, s: np.ndarray) -> tuple[Points, np.ndarray]:
+    def _located(self, s: np.ndarray) -> tuple[Points, np.ndarray]:
+        """Points in cells and heights of places. Raises InputError for places outside the plate."""
         if s is self.nodes:
             return self._nodes, s[:, 2]
         if "_faces" in self.__dict__ and s is self._faces[1]:
@@ -94,13 +96,14 @@ class PlateShape(Shape):
 
     @cached_property
     def _nodes(self) -> Points:
+        """The nodes of the mesh as points in cells."""
         return self.fields.cells.find(
             self.nodes[:, :2], beyond=np.inf
         )  # middles of curved sides are outside straight cells
 
 
-def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:
-    """Values at points in cells from those at the points of a rule: the polynomial through them, or the least-squares fit."""
+def fit_in_cells(cells: PlateCells, points: int, targets: Points) -> Matrix:
+    """The matrix from values at the points of a rule to values at other points in the cells, by polynomials (least squares)."""
     xi, _ = plate_rule(cells.kind, points)
     each = len(xi)
     if cells.kind == "triangle":
@@ -109,11 +112,12 @@ def fit_in_cells(cells: PlateCells, points: int, at: Points) -> Matrix:
     else:
         exponents = [(i, j) for i in range(points) for j in range(points)]
     p = np.array(exponents)
-    values = _powers(cells.local(at.cell, at.x), p) @ np.linalg.pinv(_powers(xi, p))
-    return cell_rows(values, each * at.cell[:, None] + np.arange(each), each * len(cells.corners))
+    values = _powers(cells.local(targets.cell, targets.x), p) @ np.linalg.pinv(_powers(xi, p))
+    return cell_rows(values, each * targets.cell[:, None] + np.arange(each), each * len(cells.corners))
 
 
 def _powers(xi: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Monomials with exponents p about the centre of the cell, (points, monomials)."""
     return (xi[:, :1] - 0.5) ** p[:, 0] * (xi[:, 1:] - 0.5) ** p[:, 1]
 
 
@@ -125,7 +129,7 @@ NAMES = {"N": ("N_xx", "N_yy", "N_xy"), "M": ("M_xx", "M_yy", "M_xy"), "Q": ("Q_
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Resultants with one rule: the groups of them ("N", "M", "Q"), their points, and the stiffness there (points, k, k)."""
+    """Resultants with one quadrature rule: their groups ("N", "M", "Q"), points, and stiffness there (points, k, k)."""
 
     groups: tuple[str, ...]
     rule: int
@@ -139,7 +143,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class LocalStresses:
-    """Stresses at the quadrature points of a plate."""
+    """Stress states of a plate at its quadrature points: C is local to these points."""
 
     fields: PlateFields
     through: Callable[[np.ndarray], Through]
@@ -148,6 +152,7 @@ class LocalStresses:
 
     @cached_property
     def blocks(self) -> list[Block]:
+        """The blocks of σ in order; N and M are one block if the laminate couples them."""
         rules = self.fields.rules
         if self.coupled:
             groups: list[tuple[str, ...]] = [("N", "M"), *((name,) for name in rules if name == "Q")]
@@ -157,10 +162,11 @@ class LocalStresses:
 
     @property
     def rule(self) -> int:
-        """Points of the moments."""
+        """The quadrature rule of the moments."""
         return next(b.rule for b in self.blocks if "M" in b.groups)
 
     def _block(self, groups: tuple[str, ...]) -> Block:
+        """The block of these groups, with the finest of their quadrature rules."""
         rule = max(self.fields.rules[g] for g in groups)
         points = self.fields.cells.quadrature(rule)
         A, B, D, shear, *_ = self.through(points.x)
@@ -171,7 +177,7 @@ class LocalStresses:
         return Block(groups, rule, points, stiffness)
 
     def strains(self) -> Strains:
-        """C, D and the quadratic part."""
+        """C, D and the quadratic part of the strains."""
         C = diagonal([_compliance(b) for b in self.blocks])
         D = csr(sp.vstack([weighted(row, b.points.weight) for b in self.blocks for row in self._rows(b)]))
         names = {name: (len(b.points.cell),) for b in self.blocks for name in b.names}
@@ -181,19 +187,19 @@ class LocalStresses:
         return [row for group in block.groups for row in self.fields.strains(group, block.points)]
 
     def stiffness(self) -> Matrix:
-        """K = DᵀC⁻¹D, without C."""
+        """K = DᵀC⁻¹D, assembled without C."""
         terms = []
         for b in self.blocks:
             rows = self._rows(b)
             S = b.stiffness * b.points.weight[:, None, None]
-            for i, left in enumerate(rows):
-                right = sum((weighted(rows[j], S[:, i, j]) for j in range(len(rows)) if S[:, i, j].any()), 0.0 * left)
-                terms.append(csr(left.T @ right))
+            for i, row in enumerate(rows):
+                stress = sum((weighted(rows[j], S[:, i, j]) for j in range(len(rows)) if S[:, i, j].any()), 0.0 * row)
+                terms.append(csr(row.T @ stress))
         total = csr(sum(terms[1:], terms[0]))
         return csr(0.5 * (total + total.T))
 
     def _pair(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
-        """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x on the membrane strains, zero on the others."""
+        """The quadratic part of the membrane strains; None without a membrane."""
         if all("N" not in b.groups for b in self.blocks):
             return None
         points = self.blocks[0].points  # of N
@@ -204,21 +210,21 @@ class LocalStresses:
         """The number of stresses σ."""
         return sum(len(b.names) * len(b.points.cell) for b in self.blocks)
 
-    def resultants(self, at: Points) -> dict[str, Matrix]:
-        """Each resultant at points, per σ."""
+    def resultants(self, points: Points) -> dict[str, Matrix]:
+        """Matrices of each resultant at points that multiply σ, (points, stresses)."""
         out, start = {}, 0
         for b in self.blocks:
-            values = fit_in_cells(self.fields.cells, b.rule, at).tocoo()
+            values = fit_in_cells(self.fields.cells, b.rule, points).tocoo()
             for name in b.names:
-                where = (values.row, values.col + start)
-                out[name] = csr(sp.coo_array((values.data, where), shape=(len(at.cell), self._size)))
+                entries = (values.row, values.col + start)
+                out[name] = csr(sp.coo_array((values.data, entries), shape=(len(points.cell), self._size)))
                 start += len(b.points.cell)
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class VonKarmanStrain:
-    """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x from weights and slopes of the points of N, which come first of all strains."""
+    """w_,x v_,x, w_,y v_,y, w_,x v_,y + w_,y v_,x at the points of N, which are the first strains, and zero at all others."""
 
     weight: np.ndarray
     along_x: Matrix
@@ -232,7 +238,7 @@ class VonKarmanStrain:
 
 
 def _compliance(block: Block) -> Matrix:
-    """Blocks of all components at a point, components in the order of σ: all points of the first one, then of the second…"""
+    """The compliance of a block, coupled point by point; in σ all points of the first component come first, then the second, …"""
     count, k = len(block.points.cell), block.stiffness.shape[1]
     inverse = np.linalg.inv(block.stiffness) * block.points.weight[:, None, None]
     inverse = 0.5 * (inverse + inverse.transpose(0, 2, 1))
@@ -244,8 +250,7 @@ def _compliance(block: Block) -> Matrix:
 
 # --- moments as further unknowns --------------------------------------------------------------------------------------
 #
-# Kirchhoff plates with moments as further unknowns: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
-#
+# Kirchhoff plates: w quadratic and continuous, M by Hellan, Herrmann and Johnson.
 # A clamped side leaves the slope to the moments; a side that is free or supported has no M_nn. The compliance is not local.
 
 
@@ -254,38 +259,38 @@ COMPLIANCE = 4  # rule of degree 6: moments squared times a compliance that vari
 
 @dataclass(frozen=True, eq=False)
 class MixedStresses:
-    """Moments of a plate; `turned` are the sides whose slope is held, where M_nn may act."""
+    """Stress states of a plate that are moments; `fixed_slope` are the edges whose slope is held, where M_nn is an unknown."""
 
     fields: PlateFields
     through: Callable[[np.ndarray], Through]
-    turned: np.ndarray
+    fixed_slope: np.ndarray
 
     @cached_property
     def moments(self) -> MomentSpace:
         return MomentSpace(self.fields.cells)
 
     @cached_property
-    def kept(self) -> np.ndarray:
-        loose = self.moments.on(np.setdiff1d(self.fields.cells.outside, self.turned))
-        return np.setdiff1d(np.arange(self.moments.size), loose)
+    def unknowns(self) -> np.ndarray:
+        zero = self.moments.edge_unknowns(np.setdiff1d(self.fields.cells.outside, self.fixed_slope))
+        return np.setdiff1d(np.arange(self.moments.size), zero)
 
     @property
     def rule(self) -> int:
-        """Points to look at the moments by."""
+        """The quadrature rule at which moments are evaluated."""
         return 2
 
     def stiffness(self) -> None:
-        """There is none without solving for the moments."""
+        """None: the stiffness would require elimination of the moments."""
 
     def strains(self) -> Strains:
-        """C and ⟨m, −∇²w⟩."""
-        C = self._compliance()[self.kept][:, self.kept]
-        D = self.moments.strains(self.fields.w)[self.kept]
-        return Strains(csr(C), csr(D), Layout({"M": (len(self.kept),)}, "stress"))
+        """C and D, the matrix of ⟨m, −∇²w⟩."""
+        C = self._compliance()[self.unknowns][:, self.unknowns]
+        D = self.moments.strains(self.fields.w)[self.unknowns]
+        return Strains(csr(C), csr(D), Layout({"M": (len(self.unknowns),)}, "stress"))
 
     def _compliance(self) -> Matrix:
-        """∫ m : D⁻¹ m where D is constant; else N S⁻¹N with N = ∫ m : m, S = ∫ m : D m in each cell, since D⁻¹ grows beyond all
-        bounds at the tip of a wedge, which would go limp."""
+        """∫ m : D⁻¹ m, computed as N S⁻¹N with N = ∫ m : m, S = ∫ m : D m in each cell; they are equal if D is constant. D⁻¹ is
+        unbounded at the tip of a wedge, which would have no stiffness."""
         points = self.fields.cells.quadrature(COMPLIANCE)
         count = len(self.fields.cells.corners)
         m = self.moments.local(points).reshape(count, -1, 3, UNKNOWNS)
@@ -299,9 +304,9 @@ class MixedStresses:
         C = csr(sp.coo_array((C.ravel(), (row, column)), shape=(self.moments.size,) * 2))
         return csr(0.5 * (C + C.T))
 
-    def resultants(self, at: Points) -> dict[str, Matrix]:
+    def resultants(self, points: Points) -> dict[str, Matrix]:
         names = ("M_xx", "M_yy", "M_xy")
-        return {name: csr(m[:, self.kept]) for name, m in zip(names, self.moments.at(at), strict=True)}
+        return {name: csr(m[:, self.unknowns]) for name, m in zip(names, self.moments.evaluate(points), strict=True)}
 
 
 # --- moments ----------------------------------------------------------------------------------------------------------
@@ -320,7 +325,7 @@ UNKNOWNS = 9  # of each cell
 
 @dataclass(frozen=True, eq=False)
 class MomentSpace:
-    """All unknowns, those of edges first; which of them a plate has depends on how its sides are held."""
+    """The space of moments, unknowns of edges first; some of them are zero on free and supported sides."""
 
     cells: PlateCells
 
@@ -328,12 +333,13 @@ class MomentSpace:
     def size(self) -> int:
         return EDGE * len(self.cells.edges) + 3 * len(self.cells.corners)
 
-    def on(self, edges: np.ndarray) -> np.ndarray:
-        """The unknowns M_nn of some edges."""
+    def edge_unknowns(self, edges: np.ndarray) -> np.ndarray:
+        """Indices of the unknowns M_nn of edges."""
         return (EDGE * edges[:, None] + np.arange(EDGE)).ravel()
 
     @cached_property
     def dofs(self) -> np.ndarray:
+        """The unknowns of every cell, those of its edges first, (cells, 9)."""
         count = len(self.cells.corners)
         edges = (EDGE * self.cells.cell_edges[:, :, None] + np.arange(EDGE)).reshape(count, -1)
         inside = EDGE * len(self.cells.edges) + 3 * np.arange(count)[:, None] + np.arange(3)
@@ -341,22 +347,23 @@ class MomentSpace:
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Of the components xx, yy, xy of each basis function in 1, X, Y: (cells, 9, 3, 3)."""
+        """Coefficients of the components xx, yy, xy of each basis function in 1, X, Y: (cells, 9, 3, 3)."""
         cells, count = self.cells, len(self.cells.corners)
         V = np.zeros((count, 9, 3, 3))
         edges = cells.cell_edges.ravel()
-        on_edges = cells.along(edges, EDGE)
+        on_edges = cells.edge_quadrature(edges, EDGE)
         cell = np.repeat(np.arange(count), 3 * EDGE)
-        one = self._linear(cell, on_edges.x).reshape(count, 3 * EDGE, 3)
+        edge_values = self._linear(cell, on_edges.x).reshape(count, 3 * EDGE, 3)
         n = np.repeat(cells.normals[edges], EDGE, axis=0).reshape(count, 3 * EDGE, 2)
         nn = np.stack([n[:, :, 0] ** 2, n[:, :, 1] ** 2, 2.0 * n[:, :, 0] * n[:, :, 1]], axis=2)
-        V[:, : 3 * EDGE] = nn[:, :, :, None] * one[:, :, None, :]
+        V[:, : 3 * EDGE] = nn[:, :, :, None] * edge_values[:, :, None, :]
         middle = self._linear(np.arange(count), cells.centers)
         for k in range(3):
             V[:, 3 * EDGE + k, k] = middle
         return np.swapaxes(np.linalg.inv(V.reshape(count, 9, 9)), 1, 2).reshape(count, 9, 3, 3)
 
     def _linear(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """1, X, Y in coordinates of the cell of each point, (points, 3)."""
         X = (x - self.cells.centers[cell]) / self.cells.extents[cell]
         return np.column_stack([np.ones(len(x)), X])
 
@@ -364,30 +371,30 @@ class MomentSpace:
         """Components of the basis functions of the cell of each point, (points, 3, 9)."""
         return np.einsum("pm,pkcm->pck", self._linear(points.cell, points.x), self.coefficients[points.cell])
 
-    def at(self, points: Points) -> list[Matrix]:
-        """M_xx, M_yy, M_xy: points × unknowns each."""
+    def evaluate(self, points: Points) -> list[Matrix]:
+        """Matrices of M_xx, M_yy, M_xy, (points, unknowns)."""
         values = self.local(points).transpose(1, 0, 2)
         return [cell_rows(v, self.dofs[points.cell], self.size) for v in values]
 
     def strains(self, w: Space) -> Matrix:
-        """⟨m, −∇²w⟩, moments × unknowns of w."""
+        """The matrix of ⟨m, −∇²w⟩, (moments, unknowns of w)."""
         inside = self.cells.quadrature(2)
-        m = self.at(inside)
-        second = [w.at(inside, d) for d in ((2, 0), (0, 2), (1, 1))]
+        m = self.evaluate(inside)
+        second = [w.evaluate(inside, d) for d in ((2, 0), (0, 2), (1, 1))]
         terms = [csr(-f * m[k].T @ weighted(second[k], inside.weight)) for k, f in enumerate((1.0, 1.0, 2.0))]
         return csr(sum(terms, zero_matrix(self.size, w.size)) + self._jumps(w))
 
     def _jumps(self, w: Space) -> Matrix:
-        """Σ_T ∫_∂T m_nn ∂w/∂n."""
+        """The matrix of Σ_T ∫_∂T m_nn ∂w/∂n, (moments, unknowns of w)."""
         cells, out = self.cells, zero_matrix(self.size, w.size)
         for k, (a, b) in enumerate(EDGES["triangle"]):
-            edges = cells.along(cells.cell_edges[:, k], EDGE)
+            edges = cells.edge_quadrature(cells.cell_edges[:, k], EDGE)
             points = edges._replace(cell=np.repeat(np.arange(len(cells.corners)), EDGE))
-            along = cells.vertices[cells.corners[:, b]] - cells.vertices[cells.corners[:, a]]
-            along = along / np.linalg.norm(along, axis=1)[:, None]
-            n = np.repeat(np.column_stack([along[:, 1], -along[:, 0]]), EDGE, axis=0)
-            xx, yy, xy = self.at(points)
+            tangent = cells.vertices[cells.corners[:, b]] - cells.vertices[cells.corners[:, a]]
+            tangent = tangent / np.linalg.norm(tangent, axis=1)[:, None]
+            n = np.repeat(np.column_stack([tangent[:, 1], -tangent[:, 0]]), EDGE, axis=0)
+            xx, yy, xy = self.evaluate(points)
             nn = weighted(xx, n[:, 0] ** 2) + weighted(yy, n[:, 1] ** 2) + weighted(xy, 2.0 * n[:, 0] * n[:, 1])
-            slope = weighted(w.at(points, (1, 0)), n[:, 0]) + weighted(w.at(points, (0, 1)), n[:, 1])
+            slope = weighted(w.evaluate(points, (1, 0)), n[:, 0]) + weighted(w.evaluate(points, (0, 1)), n[:, 1])
             out = out + csr(nn.T @ weighted(csr(slope), points.weight))
         return csr(out)

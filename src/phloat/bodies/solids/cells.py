@@ -1,7 +1,7 @@
-"""The elastic body on the nodes of a mesh: displacements along each axis at the nodes, stresses at points of the cells.
+"""The elastic body on a mesh: displacements along each axis at the nodes, stresses at quadrature points of the cells.
 
 Cσ = w A⁻¹σ,   D q = w ε(u),   so σ are the stresses themselves and DᵀC⁻¹D = ∫ εᵀA ε with that quadrature
-ε(u) + ½ ∇uᵀ∇u is Green's strain: its quadratic part is `pair`
+ε(u) + ½ ∇uᵀ∇u is Green's strain; its quadratic part is `Strains.pair`
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ AXES = "xyz"
 
 @dataclass(frozen=True, eq=False)
 class MaterialPart:
-    """Cells of one material: their numbers, elasticity matrix (Voigt), density, and for sheets all six stresses of the three."""
+    """Cells of one material: their numbers, elasticity matrix (Voigt), density, and for sheets all six stresses from the three."""
 
     cells: np.ndarray
     A: np.ndarray
     rho: float
-    whole: np.ndarray | None = None
+    six_stresses: np.ndarray | None = None
 
 
 def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Continuum:
-    """The free body."""
-    cells = ElasticCells.of(mesh)
+    """The continuum of a solid or sheet without supports."""
+    cells = ElasticCells.from_mesh(mesh)
     d, count = cells.dim, len(mesh.points)
     at_mass, at_stress = (
-        recipe.thickness_at(cells.at(points)) for points, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
+        recipe.thickness_at(cells.positions(xi)) for xi, _ in (cells.reference.mass_rule, cells.reference.stress_rule)
     )
     density = np.zeros((len(cells.nodes), 1))
     for part in parts:
         density[part.cells] = part.rho
     mass = cells.mass(density * at_mass)
-    of = [csr(sp.eye_array(d * count, format="csr")[axis::d]) for axis in range(d)]  # u_a of every node
+    Phi = [csr(sp.eye_array(d * count, format="csr")[axis::d]) for axis in range(d)]  # u_a of every node
     names = tuple(f"sigma_{AXES[a]}{AXES[b]}" for a, b in VOIGT[d])
     return Continuum(
         recipe=recipe,
@@ -57,7 +57,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Cont
         samples=MassSamples(
             x=mesh.points,
             mass=mass,
-            Phi=(of[0], of[1], of[2] if d == 3 else zero_matrix(count, 2 * count)),
+            Phi=(Phi[0], Phi[1], Phi[2] if d == 3 else zero_matrix(count, 2 * count)),
             weight=cells.volumes(),
         ),
         sections=None,
@@ -73,39 +73,41 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Cont
         frame=recipe.frame,
         ports=recipe.ports,
         stiffening=recipe.stiffening,
-        stretch=partial(_stretched, mesh.points, d),
+        stretch=partial(_stretch_coordinates, mesh.points, d),
     )
 
 
 def _stress_maps(parts: Sequence[MaterialPart], count: int) -> np.ndarray | None:
+    """All six stresses from those in the plane for every cell, (cells, 6, 3); None for solids."""
     out = np.zeros((count, 6, 3))
     for part in parts:
-        if part.whole is None:
+        if part.six_stresses is None:
             return None
-        out[part.cells] = part.whole
+        out[part.cells] = part.six_stresses
     return out
 
 
 def _rigid(x: np.ndarray, d: int) -> np.ndarray:
-    """u = e_k, and u = e_k × x."""
+    """Coordinates of the six rigid motions, u = e_k and u = e_k × x, (n, 6)."""
     out = rigid_motions(x)[:, :d]
     if d == 2:
-        out[:, :, 2:5] = 0.0  # a sheet knows motions in its plane only
+        out[:, :, 2:5] = 0.0  # a sheet moves in its plane only
     return out.reshape(len(x) * d, 6)
 
 
 def _strains(
     cells: ElasticCells, parts: Sequence[MaterialPart], weight: np.ndarray, names: tuple[str, ...], stiffening: bool
 ) -> Strains:
+    """C, D and the quadratic part, tested with stresses at the quadrature points."""
     pairs, d, w = VOIGT[cells.dim], cells.dim, weight.ravel()
     slope = [csr(weighted(g, w)) for g in cells.derivatives()]
 
-    def of(axis: int, by: int) -> Matrix:
-        """w ∂u_axis/∂x_by."""
-        g = slope[by]
+    def derivative(axis: int, direction: int) -> Matrix:
+        """The matrix of w ∂u_axis/∂x_direction."""
+        g = slope[direction]
         return sp.csr_array((g.data, g.indices * d + axis, g.indptr), shape=(g.shape[0], g.shape[1] * d))
 
-    D = [of(a, a) if a == b else of(a, b) + of(b, a) for a, b in pairs]
+    D = [derivative(a, a) if a == b else derivative(a, b) + derivative(b, a) for a, b in pairs]
     S = np.zeros((len(cells.nodes), len(pairs), len(pairs)))
     for part in parts:
         S[part.cells] = np.linalg.inv(part.A)
@@ -120,7 +122,7 @@ def _strains(
 
 @dataclass(frozen=True, eq=False)
 class GreenStrain:
-    """∇uᵀ∇v and its transpose, from weighted slopes: twice the mean on the diagonal, the sum off it."""
+    """The bilinear form ½ (∇uᵀ∇v + ∇vᵀ∇u) at the quadrature points, with engineering shear, from weighted slopes."""
 
     slope: tuple[Matrix, ...]
     w: np.ndarray
@@ -136,24 +138,24 @@ class GreenStrain:
         return np.concatenate([product(a, a) if a == b else product(a, b) + product(b, a) for a, b in pairs])
 
 
-def _stretched(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
+def _stretch_coordinates(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
     """The coordinates of the field u = G x."""
     return np.asarray((x @ G.T)[:, :d].ravel())
 
 
-def _trace(mesh: Mesh, cells: ElasticCells, where: str | Patch) -> Trace:
-    """A boundary, a region or a disc as quadrature points."""
-    if isinstance(where, Patch):
-        nodes, values, x, weight = SolidSurface(mesh).disc(where) if mesh.dimension == 3 else _disc(cells, where)
-    elif where in mesh.boundaries:
-        nodes, values, x, weight = _on_facets(mesh, where)
+def _trace(mesh: Mesh, cells: ElasticCells, part: str | Patch) -> Trace:
+    """A boundary, a region of cells or a disc as quadrature points."""
+    if isinstance(part, Patch):
+        nodes, values, x, weight = SolidSurface(mesh).disc(part) if mesh.dimension == 3 else _disc(cells, part)
+    elif part in mesh.boundaries:
+        nodes, values, x, weight = _on_facets(mesh, part)
     else:
-        chosen, (xi, _) = mesh.regions[where], cells.reference.mass_rule
+        chosen, (xi, _) = mesh.regions[part], cells.reference.mass_rule
         nodes, values = (
             np.repeat(cells.nodes[chosen], len(xi), axis=0),
             np.tile(cells.reference.values(xi), (len(chosen), 1)),
         )
-        x, weight = cells.at(xi)[chosen].reshape(-1, cells.dim), cells.mass_weights[chosen].ravel()
+        x, weight = cells.positions(xi)[chosen].reshape(-1, cells.dim), cells.mass_weights[chosen].ravel()
     d, (rows, n) = mesh.dimension, nodes.shape
     start, shape = np.arange(0, rows * n + 1, n), (rows, d * len(mesh.points))
     u = [csr(sp.csr_array((values.ravel(), d * nodes.ravel() + a, start), shape=shape)) for a in range(d)]
@@ -165,7 +167,7 @@ Spread: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # nod
 
 
 def _disc(cells: ElasticCells, patch: Patch) -> Spread:
-    """Points of a disc in a sheet."""
+    """The quadrature points of a disc in a sheet."""
     middle, locator = np.array([patch.at[:2]]), Locator(cells)
     size = float(np.sqrt(cells.mass_weights[locator.find(middle)[0][0]].sum()))
     offset, weight = patch.disc(size)
@@ -177,12 +179,13 @@ def _disc(cells: ElasticCells, patch: Patch) -> Spread:
 
 
 def _on_facets(mesh: Mesh, name: str) -> Spread:
+    """The quadrature points of a boundary."""
     d, facet = mesh.dimension, Reference(FACET[mesh.kind], mesh.order)
     nodes = mesh.facet_nodes(name)
     xi, weight = rule(facet.kind, 2 * mesh.order + 1)
     values, corners = facet.values(xi), mesh.points[nodes]
     tangent = np.einsum("qnb,fna->fqba", facet.slopes(xi), corners)
-    across = tangent[:, :, 0] if d == 2 else np.cross(tangent[:, :, 0], tangent[:, :, 1])
+    normal = tangent[:, :, 0] if d == 2 else np.cross(tangent[:, :, 0], tangent[:, :, 1])
     x = np.einsum("qn,fna->fqa", values, corners).reshape(-1, 3)
-    weights = (np.linalg.norm(across, axis=-1) * weight).ravel()
+    weights = (np.linalg.norm(normal, axis=-1) * weight).ravel()
     return np.repeat(nodes, len(xi), axis=0), np.tile(values, (len(nodes), 1)), x, weights

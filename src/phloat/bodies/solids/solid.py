@@ -23,15 +23,15 @@ from phloat.fem.mesh_files import read_mesh
 
 Sides: TypeAlias = "str | tuple[str, ...] | None"
 Elastic: TypeAlias = "Material | Orthotropic"
-Line: TypeAlias = "Sequence[Sequence[float]]"  # its two ends
+Line: TypeAlias = "Sequence[Sequence[float]]"  # two end points
 FLAT = 1e-9  # of the body
-NEAR = 1e-6  # of the body: how far nodes may lie off a line
-WIDE = 2.5  # sizes of a cell: the widest gap between nodes of a line
+NEAR = 1e-6  # of the body: the largest distance of nodes from a line
+WIDE = 2.5  # of the size of a cell: the largest gap between nodes of a line
 
 
 @dataclass(frozen=True, eq=False)
 class MeshRecipe:
-    """What solids and sheets have in common: a mesh or an outline, materials, supports and ports."""
+    """Common base of solids and sheets: a mesh or an outline, materials, supports and ports."""
 
     mesh: Mesh | Outline
     material: Elastic | Mapping[str, Elastic] = field(metadata=describe("material"))
@@ -67,21 +67,21 @@ class MeshRecipe:
 
     @one_thread()
     def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
-        """The body with displacements of order 1 or 2 in cells whose geometry has the same order.
+        """The body with displacements of order 1 or 2 on cells whose geometry has the same order.
 
-        n says how many cells an outline gets along its longest side, or along each of its sides; a mesh is cut into halves
-        `refine` times. Cells of order 1 are stiff in bending and near incompressibility: they take many layers where those of
-        order 2 take one or two.
+        n is the number of cells of an outline along its longest side, or along each of its sides; cells are cut in half
+        `refine` times. Cells of order 1 are too stiff in bending and near incompressibility: they need many layers where those of
+        order 2 need one or two.
         """
         mesh = mesh_outline(self.mesh, n, order, refine)
         parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
         free = elastic_body(self, mesh, parts)
         require_mass(float(free.samples.mass.sum()), self.mass)
-        held = with_supports(free, self.clamped, self.symmetric, self.held, self.lines)
-        return replace(held, construction=Construction(self).then("discretise", n, order=order, refine=refine))
+        supported = with_supports(free, self.clamped, self.symmetric, self.held, self.lines)
+        return replace(supported, construction=Construction(self).then("discretise", n, order=order, refine=refine))
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray | None]:
-        """Stress from strain in the dimensions of the body, density, and all six stresses from these; None where they are all."""
+        """Stress from strain in the dimensions of the body, the density, and (for sheets) all six stresses from these."""
         return material.elasticity(), material.rho, None
 
     def thickness_at(self, x: np.ndarray) -> np.ndarray | float:
@@ -157,14 +157,14 @@ class Solid(MeshRecipe):
 
 
 PLANES = ("stress", "strain")
-WITHIN = (0, 1, 5)  # the strains xx, yy, xy
+WITHIN = (0, 1, 5)  # indices of xx, yy, xy
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet(MeshRecipe):
     """A sheet in the plane xy on triangles or quadrilaterals; displacements u_x, u_y, stresses xx, yy, xy.
 
-    plane="stress": nothing pulls across it, a thin sheet; "strain": nothing moves across it, a slice of a long body.
+    plane="stress": no stress across it, a thin sheet; "strain": no strain across it, a slice of a long body.
     `thickness` (m) is constant or a function of arrays x, y. The other options are those of `Solid`.
     """
 
@@ -185,7 +185,7 @@ class Sheet(MeshRecipe):
         return cls(RectangleOutline(a, b, cells), **options)
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray]:
-        """Stress from strain in the plane, density, and all six stresses from those in the plane."""
+        """Stress from strain in the plane, the density, and all six stresses from those in the plane."""
         if self.plane == "stress":
             return material.plane_stress(), material.rho, np.eye(6)[:, WITHIN]
         A = material.elasticity()[:, WITHIN]
@@ -198,47 +198,47 @@ class Sheet(MeshRecipe):
 # --- supports and materials by region ----------------------------------------------------------------------------------
 
 
-def sides(what: str, given: object, mesh: Mesh, lines: Collection[str] = ()) -> tuple[str, ...]:
-    """Names of boundaries or lines: one, several, "all" boundaries that have names, or none."""
-    if given is None:
+def side_names(option: str, value: object, mesh: Mesh, lines: Collection[str] = ()) -> tuple[str, ...]:
+    """The names of boundaries or lines in the value of an option: one, several, or "all". Raises InputError for unknown ones."""
+    if value is None:
         return ()
-    if isinstance(given, str) and given == "all" and "all" not in mesh.boundaries:
+    if isinstance(value, str) and value == "all" and "all" not in mesh.boundaries:
         return tuple(mesh.boundaries)
-    names = (given,) if isinstance(given, str) else given
+    names = (value,) if isinstance(value, str) else value
     if not isinstance(names, (tuple, list)):
-        raise InputError(f"{what} is {given!r}; it must be the name of a boundary, a tuple of names, or None")
+        raise InputError(f"{option} is {value!r}; it must be the name of a boundary, a tuple of names, or None")
     for name in names:
         for part in (name,) if not isinstance(name, str) or name in lines else name.split(" & "):
             if part not in lines and part not in mesh.boundaries:
-                raise InputError(f"{what}: {unknown('boundary', part, [*mesh.boundaries, *lines])}")
+                raise InputError(f"{option}: {unknown('boundary', part, [*mesh.boundaries, *lines])}")
     return tuple(names)
 
 
 def nodes_on(mesh: Mesh, lines: Mapping[str, Line], name: str) -> np.ndarray:
-    """The nodes of a boundary, of a line, or of what several boundaries share: "left & bottom" is an edge of a box."""
+    """The nodes of a boundary, of a line, or shared by several boundaries: "left & bottom" is an edge of a box."""
     if name in lines:
         return _nodes_along(mesh, name, lines[name])
-    found = np.arange(len(mesh.points))
+    nodes = np.arange(len(mesh.points))
     for part in name.split(" & "):
-        found = np.intersect1d(found, mesh.node_numbers(part))
-    if not len(found):
+        nodes = np.intersect1d(nodes, mesh.node_numbers(part))
+    if not len(nodes):
         raise InputError(f"the boundaries of {name!r} share no node; name boundaries that meet")
-    return found
+    return nodes
 
 
 def _nodes_along(mesh: Mesh, name: str, line: Line) -> np.ndarray:
-    """The nodes on a straight line; it must run along edges of cells."""
+    """The nodes on a straight line. Raises InputError if it does not run along edges of cells."""
     a, b = finite(f"line {name!r} (its two ends)", line, (2, 3))
-    way = b - a
-    length = float(np.linalg.norm(way))
-    t = np.clip((mesh.points - a) @ way / max(length**2, 1e-300), 0.0, 1.0)
-    on = np.flatnonzero(np.linalg.norm(mesh.points - a - t[:, None] * way, axis=1) <= NEAR * mesh.size)
-    gaps = np.diff(np.sort(np.concatenate([[0.0, 1.0], t[on]]))) * length
-    if not len(on) or gaps.max() > WIDE * float(np.max(mesh.measure)) ** (1.0 / mesh.dimension):
+    direction = b - a
+    length = float(np.linalg.norm(direction))
+    t = np.clip((mesh.points - a) @ direction / max(length**2, 1e-300), 0.0, 1.0)
+    nodes = np.flatnonzero(np.linalg.norm(mesh.points - a - t[:, None] * direction, axis=1) <= NEAR * mesh.size)
+    gaps = np.diff(np.sort(np.concatenate([[0.0, 1.0], t[nodes]]))) * length
+    if not len(nodes) or gaps.max() > WIDE * float(np.max(mesh.measure)) ** (1.0 / mesh.dimension):
         raise InputError(
-            f"line {name!r} has {len(on)} nodes with gaps of {gaps.max():.3g} m; choose cells whose edges run along it"
+            f"line {name!r} has {len(nodes)} nodes with gaps of {gaps.max():.3g} m; choose cells whose edges run along it"
         )
-    return on
+    return nodes
 
 
 def with_supports(
@@ -247,27 +247,27 @@ def with_supports(
     """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes; lines likewise."""
     mesh, axes = free.mesh, "xyz"[: free.mesh.dimension]
     lines = mapping("lines", lines or {}, "{name: (start, end)}")
-    wanted = dict.fromkeys(sides("clamped", clamped, mesh, lines), axes)
-    words = [f"clamped at {name!r}" for name in wanted]
-    for name in sides("symmetric", symmetric, mesh):
-        wanted[name] = wanted.get(name, "") + axes[_across(mesh, name)]
+    fixed = dict.fromkeys(side_names("clamped", clamped, mesh, lines), axes)
+    words = [f"clamped at {name!r}" for name in fixed]
+    for name in side_names("symmetric", symmetric, mesh):
+        fixed[name] = fixed.get(name, "") + axes[_across(mesh, name)]
         words.append(f"symmetric about {name!r}")
-    for name, along in mapping("held", held, '{boundary: axes, as in "xz"}').items():
-        sides("held", name, mesh, lines)
-        if not isinstance(along, str) or not along or set(along) - set(axes):
-            raise InputError(f"held[{name!r}] is {along!r}; it must name axes out of {axes!r}, as in {axes[:2]!r}")
-        wanted[name] = wanted.get(name, "") + along
-        words.append(f"{name!r} held along {along}")
-    if not wanted:
+    for name, letters in mapping("held", held, '{boundary: axes, as in "xz"}').items():
+        side_names("held", name, mesh, lines)
+        if not isinstance(letters, str) or not letters or set(letters) - set(axes):
+            raise InputError(f"held[{name!r}] is {letters!r}; it must name axes out of {axes!r}, as in {axes[:2]!r}")
+        fixed[name] = fixed.get(name, "") + letters
+        words.append(f"{name!r} held along {letters}")
+    if not fixed:
         return free
     coordinates = [
-        nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, along in wanted.items() for a in set(along)
+        nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, letters in fixed.items() for a in set(letters)
     ]
     return free.with_supports(np.unique(np.concatenate(coordinates)), ", ".join(words))
 
 
 def _across(mesh: Mesh, name: str) -> int:
-    """The axis across a flat boundary."""
+    """The index of the axis normal to a flat boundary. Raises InputError if there is none."""
     x = mesh.points[mesh.node_numbers(name)][:, : mesh.dimension]
     flat = np.flatnonzero(np.ptp(x, axis=0) <= FLAT * mesh.size)
     if len(flat) != 1:
@@ -278,22 +278,22 @@ def _across(mesh: Mesh, name: str) -> int:
 
 
 def cells_by_material(mesh: Mesh, material: object) -> list[tuple[np.ndarray, Elastic]]:
-    """Cells and their material: one material for all, or {region: material}."""
+    """Cells and their material, from one material for all or {region: material}. Raises InputError unless each cell has one."""
     if isinstance(material, (Material, Orthotropic)):
         return [(np.arange(len(mesh.cells)), material)]
     if not isinstance(material, Mapping):
         raise InputError(f"material is {material!r}; it must be Material(…), Orthotropic(…) or {{region: material}}")
-    of = np.full(len(mesh.cells), -1)
-    for k, (name, one) in enumerate(material.items()):
+    number = np.full(len(mesh.cells), -1)
+    for k, (name, part) in enumerate(material.items()):
         if name not in mesh.regions:
             raise InputError(f"material: {unknown('region', name, mesh.regions)}")
-        if not isinstance(one, (Material, Orthotropic)):
-            raise InputError(f"the material of region {name!r} is {one!r}; it must be Material(…) or Orthotropic(…)")
-        if (of[mesh.regions[name]] >= 0).any():
+        if not isinstance(part, (Material, Orthotropic)):
+            raise InputError(f"the material of region {name!r} is {part!r}; it must be Material(…) or Orthotropic(…)")
+        if (number[mesh.regions[name]] >= 0).any():
             raise InputError(f"region {name!r} overlaps another region that has a material; give each cell one")
-        of[mesh.regions[name]] = k
-    if bare := int((of < 0).sum()):
+        number[mesh.regions[name]] = k
+    if missing := int((number < 0).sum()):
         raise InputError(
-            f"{bare} of {len(of)} cells are in no region with a material; regions: {', '.join(mesh.regions) or 'none'}"
+            f"{missing} of {len(number)} cells are in no region with a material; regions: {', '.join(mesh.regions) or 'none'}"
         )
-    return [(np.flatnonzero(of == k), one) for k, one in enumerate(material.values())]
+    return [(np.flatnonzero(number == k), part) for k, part in enumerate(material.values())]

@@ -51,7 +51,7 @@ from phloat.errors import InputError, finite, mapping, positive, unknown, whole_
 from phloat.fem.decks import read_nodes
 from phloat.linear.analysis.modes import modes as modes_of
 
-STORED = 1e-3  # of the lowest elastic frequency: what a rigid motion may have
+STORED = 1e-3  # of the lowest elastic frequency: the largest frequency of a rigid motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +60,10 @@ class Superelement:
 
     `dofs` (rows, 2) are the node (counted from 0) and the component of every row: 1 2 3 displacements, 4 5 6 rotations, 0 a
     scalar that is no motion of a node (a mode of an earlier reduction). Every interface is a port; its nodes move as one rigid
-    piece, or are felt in the mean where `mean` names it. `frame` is the interface that the floating frame follows (the first
-    by default), or "mean axes". `modes` with all interfaces held are kept, the static motions of the interfaces and, with
+    piece, or only their mean motion counts if `mean` names it. `frame` is the interface that the floating frame follows (the first
+    by default), or "mean axes". The fields are `modes` with all interfaces held, the static motions of the interfaces and, with
     `inertial`, the responses to their inertia. `R` is a viscous damping matrix, `damping` a proportional one. `masses` at nodes
-    say where the mass is; without, they are found from M. There is no geometric stiffening: it is not in the matrices.
+    give the distribution of mass; None: computed from M. There is no geometric stiffening, since matrices do not contain it.
     """
 
     M: Matrix
@@ -143,20 +143,20 @@ class Superelement:
         (1e-3, 1e3) for mm, t, N, s. Files without names of rows have the rows of all nodes in order of their numbers. Options are
         those of `from_matrices`.
         """
-        there = read_nodes(nodes)
+        deck = read_nodes(nodes)
         M, K, labels = matched(read_matrix(mass, "M"), read_matrix(stiffness, "K"))
-        order = np.argsort(there.numbers)
-        place = {int(there.numbers[k]): i for i, k in enumerate(order)}
-        points = there.points[order]
+        order = np.argsort(deck.numbers)
+        place = {int(deck.numbers[k]): i for i, k in enumerate(order)}
+        points = deck.points[order]
         sets = {
-            name: there.sets[chosen.upper()] if isinstance(chosen, str) and chosen.upper() in there.sets else chosen
+            name: deck.sets[chosen.upper()] if isinstance(chosen, str) and chosen.upper() in deck.sets else chosen
             for name, chosen in mapping("interfaces", interfaces, "{name: node numbers}").items()
         }
         for name, chosen in sets.items():
             if isinstance(chosen, str):
-                raise InputError(f"interface {name!r}: {unknown('node set', chosen, there.sets)}")
+                raise InputError(f"interface {name!r}: {unknown('node set', chosen, deck.sets)}")
         table = row_table(None, len(points), M.shape[0]) if labels is None else node_table(labels, place)
-        if labels is not None:  # nodes that no row knows would be places without motion
+        if labels is not None:  # drops nodes without any row
             used = np.unique(table[:, 0])
             points, table[:, 0] = points[used], np.searchsorted(used, table[:, 0])
             place = {n: int(np.searchsorted(used, k)) for n, k in place.items() if k in set(used.tolist())}
@@ -174,31 +174,31 @@ class Superelement:
 
     @one_thread()
     def discretise(self, modes: int | None = None) -> Body:
-        """The floating body, checked: symmetric and positive matrices, six rigid motions that meet no force, one mass."""
+        """The floating body. Raises InputError unless M, K are symmetric and positive, rigid motions free and the mass unique."""
         count = self.modes if modes is None else modes
         body = floating_body(self.exported, self.places, modes=count, stiffened=0, inertial=self.inertial)
-        self._soft_ground(float(modes_of(body.linear()).elastic[0]))
+        self._require_free(float(modes_of(body.linear()).elastic[0]))
         return replace(body, construction=Construction(self).then("discretise", modes))
 
     def report(self, body: Body, count: int = 10) -> SuperelementReport:
-        """The reduced body compared with the full matrices: frequencies with interfaces free and held, mass, rigid-body check."""
+        """A comparison with the full matrices: frequencies with interfaces free and held, mass, forces of rigid motions."""
         if body.recipe is not self:
             raise InputError("this body was not made from this superelement; ask body.recipe.report(body)")
         whole_number("count", count, 1)
         exported = self.exported
-        found = interfaces(exported, self.places)
-        tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in found.items()}
+        port_interfaces = interfaces(exported, self.places)
+        tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in port_interfaces.items()}
         K, M, rigid = _with_rigid_interfaces(exported, [t for t in tied.values() if isinstance(t, Tied)])
-        few = min(count, body.coordinates)
-        full_free = fixed_interface_basis(K, M, {}, modes=min(few, K.shape[0] - 6), rigid=rigid).omega
-        full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=few, rigid=exported.rigid).omega
+        number = min(count, body.coordinates)
+        full_free = fixed_interface_basis(K, M, {}, modes=min(number, K.shape[0] - 6), rigid=rigid).omega
+        full_held = fixed_interface_basis(exported.K, exported.M, tied, modes=number, rigid=exported.rigid).omega
         mass, centre, inertia = rigid_mass(exported.M, exported.rigid)
-        own = modes_of(body.linear())
-        w = own.vectors[:, own.rigid : own.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
+        free = modes_of(body.linear())
+        w = free.vectors[:, free.rigid : free.rigid + count]  # (v_P, ω, η̇) of the listed modes, of unit mass
         return SuperelementReport(
             rows=exported.coordinates,
             coordinates=body.coordinates,
-            free=_columns(full_free, own.elastic),
+            free=_columns(full_free, free.elastic),
             held=_columns(full_held, _reduced_fixed_frequencies(body)),
             mass=mass,
             centre=centre,
@@ -217,18 +217,18 @@ class Superelement:
 
     @property
     def places(self) -> dict[str, Place]:
-        """The ports: interfaces that are rigid, or felt in the mean."""
+        """The ports by name: Rigid or Mean interfaces."""
         return {name: Mean(name) if name in self.mean else Rigid(name) for name in self.interfaces}
 
     @cached_property
     def nodal(self) -> NodalMass:
-        """Where the mass is."""
-        moves = NodeShape(self.nodes, self.dofs).moves((1, 2, 3))
+        """The masses at nodes that represent M."""
+        moves = NodeShape(self.nodes, self.dofs).component_rows((1, 2, 3))
         return nodal_mass(symmetric("M", self.M), self.nodes, (moves[0], moves[1], moves[2]), self.rigid, self.masses)
 
     @cached_property
     def exported(self) -> MeshBody:
-        """The body as its matrices say, after all checks."""
+        """The unreduced body, after the checks of its matrices."""
         M, K = symmetric("M", self.M), symmetric("K", self.K)
         require_positive_semidefinite("M", M)
         require_free_motions(rigid_forces(K, self.rigid, self.nodes.mean(axis=0)))
@@ -252,26 +252,26 @@ class Superelement:
         )
 
     def _drag(self) -> Matrix | None:
-        """The given damping matrix."""
+        """The symmetrised damping matrix R, or None. Raises InputError if it damps rigid motion."""
         if self.R is None:
             return None
         R = symmetric("R", self.R)
         require_positive_semidefinite("R", R)
-        if (worst := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
+        if (grounded := rigid_forces(R, self.rigid, self.nodes.mean(axis=0)).max()) > 1e-4:
             raise InputError(
-                f"rigid motions meet damping forces, relatively {worst:.1e}: R is tied to the ground; put a damper there instead"
+                f"rigid motions meet damping forces, relatively {grounded:.1e}: R is tied to the ground; put a damper there instead"
             )
         return R
 
-    def _soft_ground(self, lowest: float) -> None:
-        """Raises InputError if rigid motions store energy compared with the softest deformation."""
+    def _require_free(self, lowest: float) -> None:
+        """Raises InputError if rigid motions store energy compared with the softest deformation (frequency `lowest`, rad/s)."""
         r, M, K = self.rigid, self.exported.M, self.exported.K
         energy, mass = (np.einsum("ik,ik->k", r, a @ r) for a in (K, M))
         omega = np.sqrt(np.abs(energy) / mass)
         if omega.max() > STORED * lowest:
-            listed = ", ".join(f"{name} {w:.3g}" for name, w in zip(MOTIONS, omega, strict=True))
+            frequencies = ", ".join(f"{name} {w:.3g}" for name, w in zip(MOTIONS, omega, strict=True))
             raise InputError(
-                f"rigid motions have frequencies of {listed} rad/s, beside {lowest:.3g} rad/s of the softest deformation: "
+                f"rigid motions have frequencies of {frequencies} rad/s, beside {lowest:.3g} rad/s of the softest deformation: "
                 "K is held by soft springs, or was written with too few digits; export the free body with all digits"
             )
 
@@ -284,8 +284,8 @@ class SuperelementReport:
     """Frequencies (rad/s) of the full matrices and of the reduced body with its interfaces free and held, and mass properties.
 
     Rigid interfaces are rigid in both. `free` and `held` are (modes, 2): full, reduced. `rigid_forces` are the relative elastic
-    forces of the six rigid motions. `mass_defect` is the part of the kinetic energy of a free mode, the worst one listed, that
-    masses at nodes do not explain and that stays constant as the body deforms; `masses` says how they were found.
+    forces of the six rigid motions. `mass_defect` is the largest part of the kinetic energy of a listed free mode that
+    masses at nodes do not represent and that stays constant as the body deforms; `masses` is their origin.
     """
 
     rows: int
@@ -301,9 +301,9 @@ class SuperelementReport:
 
     @property
     def worst(self) -> float:
-        """The largest relative error of the frequencies listed."""
-        both = np.vstack([self.free, self.held])
-        return float(np.abs(both[:, 1] / both[:, 0] - 1.0).max(initial=0.0))
+        """The largest relative error of the listed frequencies."""
+        table = np.vstack([self.free, self.held])
+        return float(np.abs(table[:, 1] / table[:, 0] - 1.0).max(initial=0.0))
 
     def __str__(self) -> str:
         lines = [
@@ -324,7 +324,7 @@ class SuperelementReport:
 
 
 def _unexplained(body: Body, exported: MeshBody, w: np.ndarray) -> float:
-    """1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of motions of unit mass, the largest."""
+    """The largest 1 − Σ_a (Φ_a q̇)ᵀ mass (Φ_a q̇) of the motions w of unit mass."""
     if not isinstance(body.shape, ReducedShape):
         raise InputError("this body is a part of a superelement; ask for the report of the whole")
     q = exported.rigid @ w[:6] + body.shape.fields.V @ w[6:]
@@ -334,7 +334,7 @@ def _unexplained(body: Body, exported: MeshBody, w: np.ndarray) -> float:
 
 
 def _with_rigid_interfaces(exported: MeshBody, ties: list[Tied]) -> tuple[Matrix, Matrix, np.ndarray]:
-    """K, M and the rigid motions with the nodes of every rigid interface moving as one piece."""
+    """K, M and rigid motions if the nodes of every rigid interface move as one piece."""
     n = exported.coordinates
     bound = np.concatenate([np.zeros(0, dtype=int), *(t.coordinates for t in ties)])
     inside = np.setdiff1d(np.arange(n), bound)
@@ -360,16 +360,18 @@ def _reduced_fixed_frequencies(body: Body) -> np.ndarray:
     return np.sqrt(np.maximum(squared[0 if len(rows) else 6 :], 0.0))
 
 
-def _columns(full: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    few = min(len(full), len(kept))
-    return np.column_stack([full[:few], kept[:few]])
+def _columns(full: np.ndarray, reduced: np.ndarray) -> np.ndarray:
+    """Frequencies of both as columns, (modes, 2), as many as both have."""
+    count = min(len(full), len(reduced))
+    return np.column_stack([full[:count], reduced[:count]])
 
 
 def _line(table: np.ndarray, k: int) -> str:
+    """Mode k of a table of frequencies as text, in Hz; blanks beyond the last."""
     if k >= len(table):
         return " " * 38
-    full, kept = table[k] / (2 * np.pi)
-    return f"{full:<12.6g}{kept:<12.6g}{kept / full - 1.0:<12.1e}"
+    full, reduced = table[k] / (2 * np.pi)
+    return f"{full:<12.6g}{reduced:<12.6g}{reduced / full - 1.0:<12.1e}"
 
 
 def _row(numbers: np.ndarray, size: float) -> str:
