@@ -124,6 +124,17 @@ def pulls(model: Tree, start: Tree, end: Tree, gaps: Array, *, at_end: bool) -> 
     return all_pulls.reshape(-1, *all_pulls.shape[2:]), jnp.concatenate(after)[model["order"]]
 
 
+def velocity_row_gaps(model: Tree, unit: Array, velocities: Array, gaps: Array, gaps_end: Array, h: Array) -> Any:
+    """Gaps of all rows at both ends of a step; laws of rows without a gap get one of their rate, zero in the middle of the step.
+
+    `unit` (2 M, 1 or 5, 3) are the mean pulls of all rows, `velocities` (E, 1 or 5, 3) those of all ends.
+    """
+    rows = model["velocity_rows"]
+    n, A, B = rows["number"], rows["A"], rows["B"]
+    half = 0.5 * h * jnp.sum(unit[2 * n] * velocities[A] + unit[2 * n + 1] * velocities[B], axis=(1, 2))
+    return gaps.at[n].set(-half), gaps_end.at[n].set(half)
+
+
 def row_equations(model: Tree, gaps: Array, gaps_end: Array, targets: Array, lam: Array, h: Array) -> Tree:
     """c of the unknown rows, its derivative `by_gap` (times h) and `by_lam`, (m)."""
     m = lam.shape[0]
@@ -174,13 +185,26 @@ def equations(model: Tree, state: Tree, before: Tree, x: list[Array], lam: Array
         F.append(own - done)
         power = power + jnp.sum(x[k] * done)
     out = {"F": F, "power": power, "forces": forces, "ends": ends, "ports": after, "frames": frames, "gaps": gaps}
-    return out | row_equations(model, state["gaps"], gaps, targets, lam, h)
+    law_gaps = state["gaps"], gaps
+    if "velocity_rows" in model:
+        velocities = port_velocities(model, before["ports"], after, [Q for _, Q in ends], x)
+        law_gaps = velocity_row_gaps(model, forces_on, velocities, *law_gaps, h)
+    return out | row_equations(model, *law_gaps, targets, lam, h)
 
 
 def ports_feel(group: Tree, old: Tree, new: Tree, Q: Array, forces: Array) -> Array:
     """What the forces on all ports of each body do to it, (bodies, size)."""
     one = jax.vmap(lambda e, p, Q, f: felt(e, p, Q, Q, f, turns(group)), (0, 0, None, 0))
     return jnp.sum(jax.vmap(one)(group["ends"], between(old, new), Q, forces), axis=1)
+
+
+def port_velocities(model: Tree, old: list[Tree], new: list[Tree], Q: list[Array], x: list[Array]) -> Array:
+    """Mean velocities over a step of all ends, (E, 1 or 5, 3); of the ground zero."""
+    parts, out = 5 if any(map(turns, model["groups"])) else 1, []
+    for g, a, b, Q_g, x_g in zip(model["groups"], old, new, Q, x, strict=False):
+        v = jnp.sum(velocity_maps(g, between(a, b), Q_g, Q_g) * x_g[:, None, None, None, :], axis=-1)
+        out.append(jnp.pad(v, ((0, 0), (0, 0), (0, parts - v.shape[2]), (0, 0))))
+    return joined([*out, jnp.zeros((new[-1]["c"].shape[0], parts, 3))])
 
 
 def velocity_maps(group: Tree, ports: Tree, turn: Array, bend: Array) -> Array:

@@ -116,7 +116,14 @@ class Export:
             "law_functions": self._law_functions(compliant),
             "touching": listing(felt, m),
             "crossing": listing(crossed, m * m),
+            **self._velocity_rows(compliant),
         }
+
+    def _velocity_rows(self, compliant: np.ndarray) -> Tree:
+        """Compliant rows that have a rate and no gap, with their ends; nothing where there are none."""
+        rows = [r for r in compliant if not self.rows[r][1].row.has_gap]
+        ends = np.array([[self.number[self.rows[r][0], side] for side in (0, 1)] for r in rows]).reshape(-1, 2)
+        return {"velocity_rows": {"number": np.array(rows), "A": ends[:, 0], "B": ends[:, 1]}} if rows else {}
 
     def _numbers(self, column: int) -> np.ndarray:
         """Gaps or targets of all rows."""

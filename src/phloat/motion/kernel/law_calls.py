@@ -66,7 +66,7 @@ def law_address(function: LawFunction) -> int:
     def law(x0, x1, rate, h, numbers, out):
         known = parameters(numbers)
         effort, slope, energy = mean(spring_of, x0, x1, known)
-        resisted, steep = damper(rate, *known)
+        resisted, steep = damper(0.5 * (x0 + x1), rate, *known)
         out[EFFORT], out[WEIGHT], out[ENERGY] = effort + resisted, 0.5 * h * slope + steep, energy
 
     if PLAIN:

@@ -10,9 +10,9 @@ import numpy as np
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
-from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
+from phloat.motion.kernel.machine.compiler import hot, inner, jit, part, rare
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
-from phloat.motion.kernel.machine.threads import HANDS, WRONG
+from phloat.motion.kernel.machine.threads import HANDS, WRONG, once
 from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, assemble, close, do, each
 from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
@@ -81,6 +81,8 @@ def act(m, w, j, h):
             w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
             w[o + t.ALPHA] = 1.0
         else:
+            if R[r, t.R_FUNCTION] >= t.VELOCITY:
+                set_velocity_gaps(m, w, j, k, h)
             force, weight = law_resistance(R, r, m.data, m.indices, w, h)
             w[right + k] = w[at + k] + force
             w[o + t.ALPHA] = weight
@@ -115,27 +117,51 @@ def refactor(m, w, iw, gravity, h):
 @jit
 def linear_rows(m, w, j, h):
     """G (discrete rows) and Ĝ (derivative of the gaps at the end, over h) of an entry, for each of its bodies."""
-    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
-    a, b = J[j, t.J_A], J[j, t.J_B]
-    for k in range(J[j, t.J_ROWS]):
-        r = J[j, t.J_ROW] + k
+    for k in range(m.entries[j, t.J_ROWS]):
         for hat in range(2):
-            clear(w, t.OUT_A)
-            clear(w, t.OUT_B)
-            side = t.E_END if hat else t.E_MEAN
-            coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
-            pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
-            for which in range(2):
-                e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if which else (a, J[j, t.J_INC_A], t.OUT_A)
-                if inc < 0:
-                    continue
-                wide = B[E[e, t.E_BODY], t.WIDE]
-                to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
-                fill(wide, 0.0, w, to)
-                if hat:
-                    carry_end(B, E, e, m.data, w, out, to, h)
-                else:
-                    carry_mean(B, E, e, m.data, w, out, to)
+            linear_row(m, w, j, k, hat, h)
+
+
+@part
+def linear_row(m, w, j, k, hat, h):
+    """G of row k of an entry for each of its bodies; with `hat` Ĝ."""
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
+    a, b, r = J[j, t.J_A], J[j, t.J_B], J[j, t.J_ROW] + k
+    clear(w, t.OUT_A)
+    clear(w, t.OUT_B)
+    port = t.E_END if hat else t.E_MEAN
+    coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
+    pull(R, m.terms, r, 1.0, m.data, w, E[a, port], E[b, port], coef, t.OUT_A, t.OUT_B)
+    for side in range(2):
+        e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if side else (a, J[j, t.J_INC_A], t.OUT_A)
+        if inc < 0:
+            continue
+        wide = B[E[e, t.E_BODY], t.WIDE]
+        to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
+        fill(wide, 0.0, w, to)
+        if hat:
+            carry_end(B, E, e, m.data, w, out, to, h)
+        else:
+            carry_mean(B, E, e, m.data, w, out, to)
+
+
+@rare
+def set_velocity_gaps(m, w, j, k, h):
+    """Gaps ∓½ h G x of row k of an entry, which has a rate and no gap: for its law, zero in the middle of the step.
+
+    G is written where `refactor` writes it again before it is used.
+    """
+    once()
+    B, E, J, G, rate = m.bodies, m.ends, m.entries, m.incidences, 0.0
+    linear_row(m, w, j, k, 0, h)
+    for side in range(2):
+        e, inc = (J[j, t.J_B], J[j, t.J_INC_B]) if side else (J[j, t.J_A], J[j, t.J_INC_A])
+        if inc >= 0:
+            i = E[e, t.E_BODY]
+            wide = B[i, t.WIDE]
+            rate += dot_4(wide, w, G[inc, t.G_MEAN] + k * wide, w, B[i, t.W_X])
+    o = m.rows[J[j, t.J_ROW] + k, t.R_COEF]
+    w[o + t.GAP0], w[o + t.GAP1] = -0.5 * h * rate, 0.5 * h * rate
 
 
 @part
