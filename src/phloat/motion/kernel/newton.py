@@ -38,6 +38,8 @@ def residuals(m, w, iw, gravity, h, whole):
         port_end(B, E, e, m.data, w, t.SCRATCH)
         clear(w, E[e, t.E_OUT])
     for j in range(len(J)):
+        if J[j, t.J_RATES]:
+            set_velocity_gaps(m, w, j, h)
         act(m, w, j, h)
         if whole and J[j, t.J_UNKNOWN]:
             worst = entry_off(m, w, iw, j, h, worst)
@@ -81,8 +83,6 @@ def act(m, w, j, h):
             w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
             w[o + t.ALPHA] = 1.0
         else:
-            if R[r, t.R_FUNCTION] >= t.VELOCITY:
-                set_velocity_gaps(m, w, j, k, h)
             force, weight = law_resistance(R, r, m.data, m.indices, w, h)
             w[right + k] = w[at + k] + force
             w[o + t.ALPHA] = weight
@@ -146,22 +146,25 @@ def linear_row(m, w, j, k, hat, h):
 
 
 @rare
-def set_velocity_gaps(m, w, j, k, h):
-    """Gaps ∓½ h G x of row k of an entry, which has a rate and no gap: for its law, zero in the middle of the step.
+def set_velocity_gaps(m, w, j, h):
+    """Gaps ∓½ h G x of compliant rows that have a rate and no gap: for their laws, zero in the middle of the step.
 
     G is written where `refactor` writes it again before it is used.
     """
     once()
-    B, E, J, G, rate = m.bodies, m.ends, m.entries, m.incidences, 0.0
-    linear_row(m, w, j, k, 0, h)
-    for side in range(2):
-        e, inc = (J[j, t.J_B], J[j, t.J_INC_B]) if side else (J[j, t.J_A], J[j, t.J_INC_A])
-        if inc >= 0:
-            i = E[e, t.E_BODY]
-            wide = B[i, t.WIDE]
-            rate += dot_4(wide, w, G[inc, t.G_MEAN] + k * wide, w, B[i, t.W_X])
-    o = m.rows[J[j, t.J_ROW] + k, t.R_COEF]
-    w[o + t.GAP0], w[o + t.GAP1] = -0.5 * h * rate, 0.5 * h * rate
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
+    for k in range(J[j, t.J_ROWS]):
+        r, rate = J[j, t.J_ROW] + k, 0.0
+        if R[r, t.R_FUNCTION] < t.VELOCITY:
+            continue
+        linear_row(m, w, j, k, 0, h)
+        for side in range(2):
+            e, inc = (J[j, t.J_B], J[j, t.J_INC_B]) if side else (J[j, t.J_A], J[j, t.J_INC_A])
+            if inc >= 0:
+                i = E[e, t.E_BODY]
+                wide = B[i, t.WIDE]
+                rate += dot_4(wide, w, G[inc, t.G_MEAN] + k * wide, w, B[i, t.W_X])
+        w[R[r, t.R_COEF] + t.GAP0], w[R[r, t.R_COEF] + t.GAP1] = -0.5 * h * rate, 0.5 * h * rate
 
 
 @part

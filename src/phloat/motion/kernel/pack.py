@@ -226,6 +226,7 @@ class _Tables:
             entries[j, [t.J_ROW, t.J_ROWS, t.J_LAM, t.J_UNKNOWN]] = len(rows), len(entry.rows), lam, unknown
             entries[j, t.J_WORK] = works + 2 * j
             entries[j, t.J_EXTRA] = any(changes(one.row) for one in entry.rows)
+            entries[j, t.J_RATES] = any(one.mode == t.COMPLIANT and not one.row.has_gap for one in entry.rows)
             lam += len(entry.rows)
             triads = t.PLAIN_TRIAD * any(uses_directions(one.row) for one in entry.rows)
             triads = t.ORTHONORMAL if any(one.row.follows for one in entry.rows) else triads
