@@ -150,3 +150,18 @@ def test_a_contact_that_takes_energy_has_the_exact_coefficient_of_restitution(a)
     ledger = ph.energy_ledger(result)
     assert ledger.dissipated["stop"][-1] == pytest.approx(0.5 * 2.0 * v**2 * (1 - exact**2), rel=1e-4)
     assert ledger.relative < 1e-12
+
+
+def test_small_motion_in_a_contact_has_the_damping_of_its_depth():
+    """Pressed by its weight, k d^(3/2) = m g: m s² + m g a s + 3/2 k d^(1/2) = 0."""
+    block, g = ph.PointMass(2.0).discretise(), 9.81
+    rail = ph.Slide("ground", "block.P", along=(1, 0, 0), name="rail")
+    stop = HuntCrossley("rail", k=1e4, limit=0.05, a=0.6)
+    system = ph.connect({"block": block}, [rail, stop], gravity=(g, 0, 0), plane="xy")
+    rest = ph.equilibrium(system, ph.place(system, {"rail.slide": 0.06}))
+    pole = max(ph.poles(ph.linearise(system, rest)), key=lambda s: s.imag)
+    depth = (2.0 * g / 1e4) ** (2 / 3)
+    assert (-2 * pole.real, abs(pole) ** 2) == pytest.approx((0.6 * g, 1.5 * 1e4 * depth**0.5 / 2.0), rel=1e-6)
+    moving = ph.set_moving(system, rest, {"rail.slide_rate": 0.3})
+    R, z = ph.terms(system, moving).R, ph.terms(system, moving).z
+    assert z @ (R @ z) == pytest.approx(2.0 * g * 0.6 * 0.3**2, rel=1e-6)
