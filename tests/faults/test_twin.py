@@ -34,7 +34,7 @@ def model():
 
 
 def test_numbers_of_32_bits_are_refused():
-    code = "import phloat.twin.run as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
+    code = "import phloat.twin.run as s\ntry:\n    s.require_64_bits()\nexcept ValueError as error:\n    print(error)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs 64" in out and "jax_enable_x64" in out
 
