@@ -1,11 +1,16 @@
 """Orders of the step: positions and velocities in h, reactions, the composition, the dense output; split beams in their pieces."""
 
+from dataclasses import dataclass, field
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from bodies_zoo import steel
 from motion_zoo import pair, random_motion
 
 import phloat as ph
+from phloat.joints.rows import INERTIAL, SECOND, Row
+from phloat.joints.scalar import fabs
 
 POSITIONS, VELOCITIES = ("r_P", "A_IB", "theta", "eta"), ("v_P", "omega", "eta_dot")
 
@@ -24,6 +29,31 @@ def rubber() -> tuple[ph.System, ph.State]:
     system = ph.connect({"a": body, "b": body}, joints, gravity=(0, -2, 0), plane="xy")
     state = ph.place(system, {"m.angle": -1.0, "j.angle": 0.3})
     return system, ph.settle(system, ph.set_moving(system, state, {"m.angle_rate": 1.0, "j.angle_rate": -2.0}))
+
+
+def dragged() -> tuple[ph.System, ph.State]:
+    """A top on a ball joint, slowed by a quadratic drag along axes of its own and against its spin: rows without a gap."""
+    body = ph.RigidBody(1.2, np.diag([0.1, 0.2, 0.25]), center=(0.4, 0.1, 0.05), ports={"C": (1.0, 0.0, 0.0)})
+    drags = [OwnDrag("ground", "top.C", c=0.7, name="drag"), SpinDrag("ground", "top.C", c=0.3, name="spin")]
+    system = ph.connect({"top": body.discretise()}, [ph.Spherical("ground", "top.P"), *drags], gravity=(0, 0, -9.81))
+    return system, ph.set_moving(system, ph.place(system), {"top.omega": (1.0, 3.0, 5.0)})
+
+
+@dataclass(frozen=True)
+class OwnDrag(ph.PortLaw):
+    """c v |v| along an axis of the second port."""
+
+    c: float = field(kw_only=True)
+    row: ClassVar[Row] = Row("along d_B", ((0.6, SECOND + 1, 0), (0.8, SECOND + 2, 0)), "velocity")
+
+    @staticmethod
+    def damper(x, v, c):
+        return c * v * fabs(v), 2.0 * c * fabs(v)
+
+
+@dataclass(frozen=True)
+class SpinDrag(OwnDrag):
+    row: ClassVar[Row] = Row("about e_z", ((1.0, INERTIAL + 2, 0),), "spin")
 
 
 PROBLEMS = pytest.mark.parametrize("problem", [rigid, rubber], ids=["rigid", "rubber"])
@@ -60,6 +90,16 @@ def test_positions_velocities_and_reactions_are_of_second_order(problem):
         np.testing.assert_allclose(orders(found[what]), 2.0, atol=0.1, err_msg=what)
     finer = errors(problem, (160, 320, 640), 5120)["reactions"]  # of rubber 2.12 between the two longest steps above
     np.testing.assert_allclose(orders(finer), 2.0, atol=0.1)
+
+
+def test_dampers_along_velocities_are_of_second_order():
+    found = errors(dragged, (80, 160, 320), 2560)
+    for what in ("positions", "velocities"):
+        np.testing.assert_allclose(orders(found[what]), 2.0, atol=0.1, err_msg=what)
+    system, state = dragged()
+    exact = ph.simulate(system, state, T_END, scheme=ph.RadauIIA(rtol=1e-9))["top.r_P"][-1]
+    fine = ph.simulate(system, state, T_END, dt=T_END / 640)["top.r_P"][-1]
+    np.testing.assert_allclose(fine, exact, atol=2e-5)
 
 
 @pytest.mark.xfail(reason="the first node has a step after it only, so its reactions are of first order", strict=True)

@@ -16,7 +16,7 @@ from phloat.twin.export import exported
 from phloat.twin.gradients import Problem, family, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.run import ensemble, fitting, found, settled, simulate
+from phloat.twin.run import ensemble, find_device, require_converged, require_memory, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 
@@ -34,7 +34,7 @@ def model():
 
 
 def test_numbers_of_32_bits_are_refused():
-    code = "import phloat.twin.run as s\ntry:\n    s.ready()\nexcept ValueError as error:\n    print(error)"
+    code = "import phloat.twin.run as s\ntry:\n    s.require_64_bits()\nexcept ValueError as error:\n    print(error)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs 64" in out and "jax_enable_x64" in out
 
@@ -43,13 +43,13 @@ def test_a_batch_too_large_names_one_that_fits():
     needs = SimpleNamespace(temp_size_in_bytes=9e9, argument_size_in_bytes=0.5e9, output_size_in_bytes=0.5e9)
     device = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 4e9}, device_kind="a card")
     with raises(InputError, "1000", "batch=360"):
-        fitting(needs, device, 1000)
-    fitting(needs, SimpleNamespace(memory_stats=lambda: None), 1000)
+        require_memory(needs, device, 1000)
+    require_memory(needs, SimpleNamespace(memory_stats=lambda: None), 1000)
 
 
 def test_a_device_that_is_not_there():
     with raises(InputError, "'abacus'"):
-        found("abacus")
+        find_device("abacus")
 
 
 def test_names_that_are_not_there(model):
@@ -100,9 +100,9 @@ def test_ranges_and_values_of_a_family():
 
 def test_a_step_that_does_not_settle_is_said():
     with raises(InputError):
-        settled(jnp.array(jnp.inf))
+        require_converged(jnp.array(jnp.inf))
     with raises(InputError):
-        settled(jnp.array(jnp.nan))
+        require_converged(jnp.array(jnp.nan))
 
 
 def test_a_gradient_of_many_numbers():

@@ -10,8 +10,8 @@ from twin_zoo import apart
 import phloat as ph
 from phloat import twin
 from phloat.joints.laws import mean_effort
-from phloat.joints.rows import FIRST, SECOND, Row
-from phloat.joints.scalar import exp, fabs, where
+from phloat.joints.rows import FIRST, INERTIAL, SECOND, Row
+from phloat.joints.scalar import exp, fabs, sqrt, where
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Stop(ph.JointLaw):
         return where(x > 0.0, k * over, -k * over), where(over > 0.0, k, 0.0), 0.5 * k * over * over
 
     @staticmethod
-    def damper(v, k, play, c):
+    def damper(x, v, k, play, c):
         return c * v * fabs(v), 2.0 * c * fabs(v)
 
 
@@ -54,6 +54,58 @@ class Twisted(ph.PortLaw):
     @staticmethod
     def spring(x, k):
         return k * x, k, 0.5 * k * x * x
+
+
+@dataclass(frozen=True)
+class HuntCrossley(ph.JointLaw):
+    """A contact beyond `limit`, k d^(3/2) (1 + a v)."""
+
+    k: float = field(kw_only=True)
+    limit: float = field(kw_only=True)
+    a: float = field(kw_only=True)
+
+    @staticmethod
+    def spring(x, k, limit, a):
+        d = where(x > limit, x - limit, 0.0)
+        return k * d**1.5, 1.5 * k * d**0.5, 0.4 * k * d**2.5
+
+    @staticmethod
+    def damper(x, v, k, limit, a):
+        d = where(x > limit, x - limit, 0.0)
+        return k * d**1.5 * a * v, k * d**1.5 * a
+
+
+@dataclass(frozen=True)
+class Drag(ph.PortLaw):
+    """c v (1 + v²) along e_x: a row with a rate and no gap."""
+
+    c: float = field(default=0.7, kw_only=True)
+    row: ClassVar[Row] = Row("v_x", ((1.0, INERTIAL, 0),), "velocity")
+
+    @staticmethod
+    def damper(x, v, c):
+        return c * v * (1.0 + v * v), c * (1.0 + 3.0 * v * v)
+
+
+@dataclass(frozen=True)
+class DragOfFirst(Drag):
+    """The same along an axis that turns with the first body."""
+
+    row: ClassVar[Row] = Row("along d_A1", ((1.0, FIRST, 0),), "velocity")
+
+
+@dataclass(frozen=True)
+class DragOfSecond(Drag):
+    """The same along an axis of the section of the second body."""
+
+    row: ClassVar[Row] = Row("along d_B", ((0.6, SECOND, 0), (0.8, SECOND + 1, 0)), "velocity")
+
+
+@dataclass(frozen=True)
+class DragOfSpin(Drag):
+    """The same against a relative angular velocity, about an axis of the section of the second body."""
+
+    row: ClassVar[Row] = Row("about d_B3", ((1.0, SECOND + 2, 0),), "spin")
 
 
 def pair(*laws, plane=None):
@@ -72,6 +124,11 @@ CASES = {
         Progressive("h", k=3.0, k_3=8.0),
         Stop("e", k=400.0, play=0.2, c=0.05, name="s"),
         ph.JointDamper("e", damping=0.1),
+    ),
+    "contact": (HuntCrossley("e", k=4e3, limit=0.2, a=0.6),),
+    "velocities": (
+        Drag("ground", "b.C"),
+        *(kind("a.C", "b.C", name=kind.__name__) for kind in (DragOfFirst, DragOfSecond, DragOfSpin)),
     ),
     "own row": (Twisted("ground", "b.C", k=2.0),),
 }
@@ -102,7 +159,7 @@ def test_efforts_are_the_gradient_of_the_energy(case):
     assert abs(ph.power_balance(system, state).relative) < 1e-12
 
 
-@pytest.mark.parametrize("case", ["progressive", "stop", "friction", "several"])
+@pytest.mark.parametrize("case", ["progressive", "stop", "friction", "several", "contact", "velocities"])
 def test_the_twin_moves_as_the_kernel(case):
     system = pair(*CASES[case], plane="xy")
     start = ph.place(system, {"h.angle": 0.4, "e.angle": 0.3})
@@ -111,6 +168,17 @@ def test_the_twin_moves_as_the_kernel(case):
     assert max(apart(system, motion, result).values()) < 1e-11
     stored = sum(line[-1] for line in ph.energy_ledger(result).stored.values())
     assert float(motion.energy()[-1]) == pytest.approx(stored, rel=1e-10)
+
+
+def test_the_twin_knows_rates_of_ports_on_bent_beams_in_space():
+    beam = ph.Beam(1.0, ph.Rectangle(0.05, 0.02), ph.Material(E=1e8, rho=1000.0, nu=0.3)).discretise(2)
+    joints = [ph.Spherical("ground", "a.P"), ph.Spherical("a.C", "b.P")]
+    system = ph.connect({"a": beam, "b": beam}, [*joints, *CASES["velocities"]], gravity=(0.5, -9.81, 0.3))
+    start = ph.set_moving(system, ph.place(system), {"a.omega": (0.5, 1.0, 2.0), "b.omega": (0.3, -2.0, 1.0)})
+    result = ph.simulate(system, start, 0.02, dt=1e-3)
+    assert ph.energy_ledger(result).relative < 1e-12
+    motion = twin.simulate(twin.exported(system, start, 0.02, dt=1e-3))
+    assert max(apart(system, motion, result).values()) < 1e-11
 
 
 def test_other_schemes_and_a_saved_run_know_the_law(tmp_path):
@@ -171,15 +239,72 @@ def test_functions_that_contradict_themselves_are_refused():
         c: float = field(kw_only=True)
 
         @staticmethod
-        def damper(v, c):
+        def damper(x, v, c):
             return -c * v, -c
 
     with pytest.raises(ph.errors.InputError, match="gives energy"):
         Pushing("e", c=3.0)
+
+    @dataclass(frozen=True)
+    class PushingBeyond(ph.JointLaw):
+        c: float = field(kw_only=True)
+
+        @staticmethod
+        def damper(x, v, c):
+            return where(x > 2.0, -c, c) * v, where(x > 2.0, -c, c)
+
+    with pytest.raises(ph.errors.InputError, match="gives energy"):
+        PushingBeyond("e", c=3.0)
     with pytest.raises(ph.errors.InputError, match="speed"):
         ph.JointFriction("e", effort=1.0, speed=0.0)
     with pytest.raises(ph.errors.InputError, match="k_3"):
         replace(CASES["progressive"][0], k_3=np.nan)
+
+
+@pytest.mark.parametrize("play", [0.1234, 0.12345, 0.390383])
+def test_a_corner_at_a_probe_is_no_wrong_slope(play):
+    Stop("e", k=300.0, play=play, c=0.1)
+
+
+def test_branches_that_are_not_taken_do_no_harm():
+    @dataclass(frozen=True)
+    class Rooted(ph.JointLaw):
+        k: float = field(kw_only=True)
+
+        @staticmethod
+        def spring(x, k):
+            root = where(x > 0.0, sqrt(x), 0.0)
+            return k * x * root, 1.5 * k * root, 0.4 * k * x * x * root
+
+    assert Rooted("e", k=3.0).law().pull(-0.1) == 0.0
+
+
+def test_a_spring_needs_a_row_with_a_gap():
+    @dataclass(frozen=True)
+    class Elastic(DragOfSpin):
+        @staticmethod
+        def spring(x, c):
+            return c * x, c, 0.5 * c * x * x
+
+    with pytest.raises(ph.errors.InputError, match=r"keeper.*about d_B3"):
+        Elastic("ground", "b.C", name="keeper")
+
+
+def test_functions_of_a_law_take_the_coordinate_the_rate_and_the_parameters():
+    class OfRate(Drag):
+        @staticmethod
+        def damper(v, c):
+            return c * v, c
+
+    class NoParameter(ph.JointLaw):
+        @staticmethod
+        def spring(x, k):
+            return k * x, k, 0.5 * k * x * x
+
+    with pytest.raises(ph.errors.InputError, match=r"'OfRate'.*damper\(x, v, c\)"):
+        OfRate("ground", "b.C")
+    with pytest.raises(ph.errors.InputError, match=r"'NoParameter'.*spring\(x\)"):
+        NoParameter("e")
 
 
 def test_laws_of_one_name_do_not_meet(tmp_path):

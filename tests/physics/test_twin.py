@@ -9,7 +9,7 @@ import twin_zoo  # numbers of 64 bits
 
 import phloat as ph
 from phloat.twin.export import exported
-from phloat.twin.gradients import Problem, family, gradient, leaves_of, refilled
+from phloat.twin.gradients import Problem, family, float_leaves, gradient, refilled
 from phloat.twin.model import load_family
 from phloat.twin.run import ensemble, motion_of
 
@@ -139,7 +139,7 @@ def test_the_memory_of_a_long_gradient_stays_bounded():
             return jnp.sum(states["bodies"][0]["r"][-1])
 
         arrays = jax.tree.map(jnp.asarray, model.arrays)
-        made = jax.jit(jax.grad(number)).lower(leaves_of(arrays), arrays).compile()
+        made = jax.jit(jax.grad(number)).lower(float_leaves(arrays), arrays).compile()
         return made.memory_analysis().temp_size_in_bytes
 
     few, many = needs(1000), needs(100_000)

@@ -27,7 +27,12 @@ class BetweenPorts(Between):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.row_laws()
+        for row, law in self.row_laws().items():
+            if law.stores and not row.has_gap:
+                raise InputError(
+                    f"{self.label} has a spring along the row {row.label!r}, which is a {row.function} without a gap; "
+                    "give it a row with a gap, or only a damper"
+                )
 
     def row_laws(self) -> dict[Row, Law]:
         raise NotImplementedError
@@ -285,8 +290,9 @@ class _Registered:
 class JointLaw(OnJoint, _Registered):
     """A law of your own on a free axis of a joint: a subclass with parameters as fields and static functions of them.
 
-    `spring(x, *parameters)` returns the effort against x, its slope and the stored energy; `damper(v, *parameters)` the effort
-    against the rate v and its slope. They are scalar code with the functions of `phloat.joints.scalar`: `where` instead of `if`.
+    `spring(x, *parameters)` returns the effort against x, its slope and the stored energy; `damper(x, v, *parameters)` the effort
+    against the rate v at x, and its derivative by v. They are scalar code with the functions of `phloat.joints.scalar`: `where`
+    instead of `if`.
     """
 
     suffix: ClassVar[str] = ".law"
@@ -340,7 +346,7 @@ class JointFriction(JointLaw):
         return super().law()
 
     @staticmethod
-    def damper(v: Any, effort: Any, speed: Any) -> Any:
+    def damper(x: Any, v: Any, effort: Any, speed: Any) -> Any:
         slip = tanh(v / speed)
         return effort * slip, effort * (1.0 - slip * slip) / speed
 

@@ -1,13 +1,15 @@
 """The law of a force element along a row: springs and dampers by numbers, tables or functions.
 
-A law written as functions is scalar code over its coordinate x and its rate v. A spring returns its effort, the slope of it and
-the stored energy, a damper its effort and the slope; both hold against the motion. The kernel compiles them (Numba), its twin
-traces them (JAX), and `terms`, `linearise` and the energy accounts call them in Python. All stand in `LAWS`.
+A law written as functions is scalar code over its coordinate x and its rate v. `spring(x, …)` returns its effort, the slope of
+it and the stored energy, `damper(x, v, …)` its effort and the derivative by v; both efforts act against the motion. The kernel
+compiles them (Numba), its twin traces them (JAX), and `terms`, `linearise` and the energy accounts call them in Python. The
+registry of all laws is `LAWS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +20,7 @@ from phloat.joints.curves import ABSOLUTE, NONE, Pieces
 from phloat.joints.scalar import fabs, where
 
 AGREE = 1e-13  # of the energy: what a quadrature may miss before the difference quotient is better
-PROBES = 1.2345 * 10.0 ** np.arange(-6, 4, 0.5)  # where slopes and signs are compared; corners are at rounder numbers
+PROBES = tuple(1.2345 * 10.0 ** (0.5 * n) for n in range(-12, 8))  # where slopes and signs are compared
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 GAUSS = tuple((0.5 + 0.5 * float(x), 0.5 * float(w)) for x, w in zip(NODES, WEIGHTS, strict=True))  # of (0, 1)
 
@@ -27,7 +29,7 @@ def no_spring(x: Any, *numbers: Any) -> Any:
     return 0.0 * x, 0.0 * x, 0.0 * x
 
 
-def no_damper(v: Any, *numbers: Any) -> Any:
+def no_damper(x: Any, v: Any, *numbers: Any) -> Any:
     return 0.0 * v, 0.0 * v
 
 
@@ -47,7 +49,7 @@ def mean_effort(spring: Callable[..., Any], x0: Any, x1: Any, *numbers: Any) -> 
 
 @dataclass(frozen=True)
 class LawFunction:
-    """A law written as functions: `spring(x, *numbers)` → (effort, slope, energy), `damper(v, *numbers)` → (effort, slope).
+    """A law written as functions: `spring(x, *numbers)` → (effort, slope, energy), `damper(x, v, *numbers)` → (effort, slope by v).
 
     `numbers` names the parameters, in the order in which the functions take them.
     """
@@ -57,25 +59,50 @@ class LawFunction:
     spring: Callable[..., Any] = no_spring
     damper: Callable[..., Any] = no_damper
 
+    def __post_init__(self) -> None:
+        owner = self.name.rpartition(".")[2]
+        for function, kind, first in ((self.spring, "spring", ("x",)), (self.damper, "damper", ("x", "v"))):
+            arguments, signature = (*first, *self.numbers), inspect.signature(function)
+            try:
+                signature.bind(*arguments)
+            except TypeError:
+                raise InputError(
+                    f"{kind} of {owner!r} takes the arguments {signature}; it must be a static function "
+                    f"{kind}({', '.join(arguments)})"
+                ) from None
+
     def check(self, label: str, numbers: Sequence[float]) -> None:
         """Raises InputError where a slope is not that of its effort, an effort not that of its energy, or a damper gives energy."""
-        for x in (*PROBES, *-PROBES):
-            near = x + 1e-5 * abs(x) * np.array([-1.0, 0.0, 1.0])
+        for probe in (*PROBES, *(-x for x in PROBES)):
+            points = tuple(probe + offset * abs(probe) for offset in (-1e-5, 0.0, 1e-5))
             try:
-                springs, dampers = (np.array([f(y, *numbers) for y in near]) for f in (self.spring, self.damper))
+                springs = _columns(self.spring(x, *numbers) for x in points)
+                dampers = [(x, _columns(self.damper(x, v, *numbers) for v in points)) for x in (0.0, probe, -probe)]
             except (OverflowError, ZeroDivisionError):  # beyond what the law is for
                 continue
-            for what, said, of in (
-                ("slope of the spring", springs[1, 1], springs[:, 0]),
-                ("effort of the spring", springs[1, 0], springs[:, 2]),
-                ("slope of the damper", dampers[1, 1], dampers[:, 0]),
-            ):
-                found = (of[2] - of[0]) / (near[2] - near[0])
-                noise = 1e-10 * np.abs(of).max() / (near[2] - near[0])
-                if not abs(said - found) <= 1e-4 * (abs(said) + abs(found)) + noise:
-                    raise InputError(f"{what} of {label!r} is {said:.6g} at {x:g}, but differences give {found:.6g}")
-            if dampers[1, 0] * x < 0.0:
-                raise InputError(f"damper of {label!r} gives energy: at the rate {x:g} its effort is {dampers[1, 0]:g}")
+            efforts, slopes, energies = springs
+            _check_slope(f"slope of the spring of {label!r}", f"at {probe:g}", slopes[1], points, efforts)
+            _check_slope(f"effort of the spring of {label!r}", f"at {probe:g}", efforts[1], points, energies)
+            for x, (efforts, slopes) in dampers:
+                place = f"at the rate {probe:g} and x = {x:g}"
+                _check_slope(f"slope of the damper of {label!r}", place, slopes[1], points, efforts)
+                if efforts[1] * probe < 0.0:
+                    raise InputError(f"damper of {label!r} gives energy: {place} its effort is {efforts[1]:g}")
+
+
+def _columns(rows: Iterable[Sequence[Any]]) -> tuple[tuple[float, ...], ...]:
+    """Rows of numbers as columns of floats; complex ones, roots of negative numbers, become NaN."""
+    return tuple(
+        tuple(float("nan" if isinstance(x, complex) else x) for x in column) for column in zip(*rows, strict=True)
+    )
+
+
+def _check_slope(quantity: str, place: str, slope: float, points: Sequence[float], values: Sequence[float]) -> None:
+    """Raises InputError unless `slope` lies between the one-sided differences of three values: so corners pass."""
+    below, above, both = ((values[j] - values[i]) / (points[j] - points[i]) for i, j in ((0, 1), (1, 2), (0, 2)))
+    slack = 1e-4 * (abs(slope) + abs(both)) + 1e-10 * max(map(abs, values)) / (points[2] - points[0])
+    if not min(below, above) - slack <= slope <= max(below, above) + slack:
+        raise InputError(f"{quantity} is {slope:.6g} {place}, but differences give {both:.6g}")
 
 
 LAWS: dict[str, LawFunction] = {}  # all laws that are written as functions, by name
@@ -101,7 +128,7 @@ class Law:
 
     def force(self, gap: float, rate: float) -> float:
         """The effort along the row on its coordinate."""
-        return self.pull(gap) - self.damping * rate - self.damper.value(rate) - self._damper(rate)[0]
+        return self.pull(gap) - self.damping * rate - self.damper.value(rate) - self._damper(gap, rate)[0]
 
     def pull(self, gap: float) -> float:
         """The effort of the spring alone, −∂U/∂x."""
@@ -121,14 +148,14 @@ class Law:
         """What the effort of the spring is unknown by: round-off of places at the distance `far`, and the fit of a function."""
         return PLACES * abs(self.slope(gap)) * (abs(gap) + abs(self.rest) + far) + ABSOLUTE * self.spring.largest
 
-    def resistance(self, rate: float) -> float:
-        """Damping effort over rate, never negative; the slope at no rate."""
-        effort, slope = self._damper(rate)
+    def resistance(self, gap: float, rate: float) -> float:
+        """Damping effort over rate, never negative; at rest the derivative by the rate."""
+        effort, slope = self._damper(gap, rate)
         return self.damping + self.damper.secant(rate) + (effort / rate if rate else slope)
 
-    def damping_at(self, rate: float) -> float:
-        """∂ of the damping effort by the rate: what small motion about this rate feels."""
-        return self.damping + self.damper.slope(rate) + self._damper(rate)[1]
+    def damping_at(self, gap: float, rate: float) -> float:
+        """Derivative of the damping effort by the rate: the damping of small motion about this rate."""
+        return self.damping + self.damper.slope(rate) + self._damper(gap, rate)[1]
 
     @property
     def stores(self) -> bool:
@@ -143,9 +170,13 @@ class Law:
         return self.damping != 0.0 or not self.damper.zero or own
 
     def _spring(self, x: float) -> tuple[float, float, float]:
-        found: tuple[float, float, float] = self.function.spring(x, *self.numbers) if self.function else (0.0, 0.0, 0.0)
-        return found
+        if self.function is None:
+            return 0.0, 0.0, 0.0
+        out: tuple[float, float, float] = self.function.spring(x, *self.numbers)
+        return out
 
-    def _damper(self, v: float) -> tuple[float, float]:
-        found: tuple[float, float] = self.function.damper(v, *self.numbers) if self.function else (0.0, 0.0)
-        return found
+    def _damper(self, gap: float, rate: float) -> tuple[float, float]:
+        if self.function is None:
+            return 0.0, 0.0
+        out: tuple[float, float] = self.function.damper(gap - self.rest, rate, *self.numbers)
+        return out

@@ -17,7 +17,12 @@ def _function(name: str) -> Any:
     def function(x: Any) -> Any:
         if hasattr(x, "__array_namespace__"):  # of JAX, of NumPy
             return getattr(x.__array_namespace__(), of_arrays)(x)
-        return plain(x)
+        try:
+            return plain(x)
+        except (
+            ValueError
+        ):  # √−1, log −1: compiled code returns NaN too, and `where` evaluates the branch that it does not take
+            return math.nan
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"math.{name} of a number, or the same of an array."

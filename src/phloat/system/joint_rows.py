@@ -224,7 +224,9 @@ def _element_rows(system: System, state: State) -> Iterator[tuple[Element, Row, 
 
 
 def coordinate(element: Element, row: Row, first: PortState, second: PortState, state: State) -> float:
-    """The argument of the law of an element: the gap of its row; an angle includes full turns."""
+    """The argument of the law of an element: the gap of its row, an angle with its full turns; 0 for a row without a gap."""
+    if not row.has_gap:
+        return 0.0
     gap = row.gap(first, second)
     return unwrapped(element, state, gap) if row.is_angle else gap
 
@@ -254,7 +256,8 @@ def dissipation(
         if law.resists:
             G = scatter_rows([(element, row.rate(*sides))], places)
             rate = float((G @ velocities)[0])
-            R = R + (law.damping_at(rate) if small else law.resistance(rate)) * (G.T @ G)
+            x = coordinate(element, row, *sides, state)
+            R = R + (law.damping_at(x, rate) if small else law.resistance(x, rate)) * (G.T @ G)
     return csr(R)
 
 

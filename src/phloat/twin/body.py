@@ -23,7 +23,7 @@ from jax import Array
 from phloat.twin.model import Tree
 from phloat.twin.small import along, contract, inverse
 
-PAIRS = {0: (), 1: ((0,),), 3: ((0, 1, 2), (1, 3, 4), (2, 4, 5))}  # where J_ij stands among the pairs of axes
+PAIRS = {0: (), 1: ((0,),), 3: ((0, 1, 2), (1, 3, 4), (2, 4, 5))}  # index of J_ij among the pairs of axes
 
 
 def cross_matrix(a: Array) -> Array:
@@ -33,7 +33,7 @@ def cross_matrix(a: Array) -> Array:
 
 
 def lifted(omega: Array) -> Array:
-    """An angular velocity with all three components."""
+    """An angular velocity with three components, (3); missing ones are zero."""
     if omega.shape[0] == 3:
         return omega
     return jnp.zeros(3) if omega.shape[0] == 0 else jnp.array([0.0, 0.0, 1.0]) * omega[0]
@@ -50,7 +50,7 @@ def velocities(state: Tree) -> Array:
     return jnp.concatenate([state["V"], state["omega"], state["rate"]])
 
 
-def moved(state: Tree, x: Array, h: Array) -> tuple[Tree, Array]:
+def end_state(state: Tree, x: Array, h: Array) -> tuple[Tree, Array]:
     """The state after the step, and Q = Ā⁻ᵀ: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2."""
     V, omega, v = split(state, x)
     s = cross_matrix(0.5 * h * lifted(omega))
@@ -77,8 +77,8 @@ def inertia(b: Tree, eta: Array) -> tuple[Array, Array]:
 def _square(b: Tree, of_pairs: Array) -> Array:
     """Numbers of pairs of axes as a symmetric matrix, (rot, rot, …)."""
     rot = b["c0"].shape[0]
-    where = jnp.array(PAIRS[rot], dtype=int).reshape(rot, rot)
-    return of_pairs[where]
+    indices = jnp.array(PAIRS[rot], dtype=int).reshape(rot, rot)
+    return of_pairs[indices]
 
 
 def step_momenta(b: Tree, state: Tree) -> tuple[Array, Array]:
@@ -108,8 +108,8 @@ def stress(b: Tree, eta: Array) -> Array:
     return contract(b["S"], strain) + b["sigma"]
 
 
-def begun(b: Tree, start: Tree) -> Tree:
-    """What does not change while a step is solved: momenta and membrane stress at its start."""
+def step_constants(b: Tree, start: Tree) -> Tree:
+    """Constants of a step: momenta and membrane stress at its start."""
     p, q = step_momenta(b, start)
     return {"p": p, "q": q, "sigma": stress(b, start["eta"])}
 
@@ -125,7 +125,7 @@ def membrane_force(b: Tree, start: Tree, sigma: Array, v: Array, h: Array) -> Ar
 
 
 def damping_power(b: Tree, start: Tree, v: Array, h: Array) -> Array:
-    """What damping takes in a unit of time, vᵀ(R_d + BᵀHB)v."""
+    """Dissipated power vᵀ(R_d + BᵀHB)v."""
     total = v @ (b["R_d"] @ v)
     if b["D"].shape[0] == 0:
         return total
@@ -134,25 +134,25 @@ def damping_power(b: Tree, start: Tree, v: Array, h: Array) -> Array:
     return total + rate @ (b["H"] @ rate)
 
 
-def free_residual(b: Tree, start: Tree, known: Tree, x: Array, gravity: Array, h: Array) -> Array:
-    """F without the forces of ports, (lin + rot + n); `known` is what `begun` found."""
-    end, _ = moved(start, x, h)
+def free_residual(b: Tree, start: Tree, constants: Tree, x: Array, gravity: Array, h: Array) -> Array:
+    """F without the forces of ports, (lin + rot + n); `constants` are those of `step_constants`."""
+    end, _ = end_state(start, x, h)
     V, omega, v = split(start, x)
-    p0, q0, (p1, q1) = known["p"], known["q"], step_momenta(b, end)
+    p0, q0, (p1, q1) = constants["p"], constants["q"], step_momenta(b, end)
     eta = start["eta"] + 0.5 * h * v
     F_V = b["m"] * (2.0 * (V - start["V"]) / h - gravity[: V.shape[0]])
     F_omega = (p1 - p0) / h
     if omega.shape[0] == 3:
         F_omega = F_omega - jnp.cross(0.5 * (p0 + p1), omega)
     elastic = contract(b["K"], eta) + contract(b["R_d"], v) + b["force"]
-    elastic = elastic + membrane_force(b, start, known["sigma"], v, h)
+    elastic = elastic + membrane_force(b, start, constants["sigma"], v, h)
     F_eta = (q1 - q0) / h - kinetic_force(b, eta, start, end) + elastic
     return jnp.concatenate([F_V, F_omega, F_eta])
 
 
 def free_tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
     """D = ∂F/∂x without the forces of ports, (size, size)."""
-    end, _ = moved(start, x, h)
+    end, _ = end_state(start, x, h)
     _, omega, v = split(start, x)
     lin, rot, n = start["V"].shape[0], omega.shape[0], v.shape[0]
     eta = start["eta"] + 0.5 * h * v
@@ -177,8 +177,8 @@ def free_tangent(b: Tree, start: Tree, x: Array, h: Array) -> Array:
     whirling = jnp.einsum("a,akl->kl", start["omega"] + end["omega"], G)  # Γ is antisymmetric
     swelling = jnp.einsum("abkl,a,b->kl", _square(b, b["N"]), start["omega"], end["omega"])
     by_eta = by_eta + whirling - 0.25 * h * swelling
-    none = jnp.zeros((lin, rot)), jnp.zeros((lin, n))
-    return _blocks([[by_V, *none], [none[0].T, p_by_omega, p_by_v], [none[1].T, f_by_omega.T, by_eta]])
+    zeros = jnp.zeros((lin, rot)), jnp.zeros((lin, n))
+    return _blocks([[by_V, *zeros], [zeros[0].T, p_by_omega, p_by_v], [zeros[1].T, f_by_omega.T, by_eta]])
 
 
 def _blocks(rows: list[list[Array]]) -> Array:

@@ -99,8 +99,8 @@ class Export:
         mode = [DROPPED if r in self.dropped else row.mode for r, (_, row) in enumerate(self.rows)]
         compliant = np.flatnonzero(np.array(mode, int) == t.COMPLIANT)
         m = self.unknown
-        felt = np.concatenate([g["rows"].ravel() for g in groups])
-        crossed = np.concatenate([pairs(g["rows"], m).ravel() for g in groups])
+        row_owners = np.concatenate([g["rows"].ravel() for g in groups])
+        pair_owners = np.concatenate([pairs(g["rows"], m).ravel() for g in groups])
         return {
             "groups": groups,
             "gravity": self.run.packed.gravity,
@@ -109,14 +109,23 @@ class Export:
             "moves": self._moves(),
             "rows": rows,
             "order": order,
-            "on_ends": listing(np.array([self.number[j, k] for j, _ in self.rows for k in (0, 1)], int), self.ends),
+            "on_ends": positions_of(
+                np.array([self.number[j, k] for j, _ in self.rows for k in (0, 1)], int), self.ends
+            ),
             "mode": np.array(mode, int),
             "compliant": compliant,
             "laws": self._laws(compliant),
             "law_functions": self._law_functions(compliant),
-            "touching": listing(felt, m),
-            "crossing": listing(crossed, m * m),
+            "touching": positions_of(row_owners, m),
+            "crossing": positions_of(pair_owners, m * m),
+            **self._velocity_rows(compliant),
         }
+
+    def _velocity_rows(self, compliant: np.ndarray) -> Tree:
+        """Compliant rows that have a rate and no gap, with their ends; nothing where there are none."""
+        rows = [r for r in compliant if not self.rows[r][1].row.has_gap]
+        ends = np.array([[self.number[self.rows[r][0], side] for side in (0, 1)] for r in rows]).reshape(-1, 2)
+        return {"velocity_rows": {"number": np.array(rows), "A": ends[:, 0], "B": ends[:, 1]}} if rows else {}
 
     def _numbers(self, column: int) -> np.ndarray:
         """Gaps or targets of all rows."""
@@ -126,19 +135,19 @@ class Export:
 
     def _group(self, group: list[int], slots: int) -> Tree:
         distinct, stressed = {id(self.bodies[i][1]) for i in group}, any(np.any(self.run.prestress[i]) for i in group)
-        alike = not self.apart and len(distinct) == 1 and not stressed
+        shared = not self.apart and len(distinct) == 1 and not stressed
         ends = [self._ends(i, slots) for i in group]
-        held = [[one for one in self._rows_at(i) if one[0] < self.unknown] for i in group]
-        most = max(map(len, held), default=0)
+        unknown_rows = [[place for place in self._rows_at(i) if place[0] < self.unknown] for i in group]
+        most = max(map(len, unknown_rows), default=0)
         rows, pulls, places = (
             np.full((len(group), most), beyond, int) for beyond in (self.unknown, 2 * self.first_row[-1], 0)
         )
-        for b, mine in enumerate(held):
+        for b, mine in enumerate(unknown_rows):
             for c, (row, side, slot) in enumerate(mine):
                 rows[b, c], pulls[b, c], places[b, c] = row, 2 * row + side, slot
-        turning = any(self._turned(j, k) for i in group for j, k in self.held[i])
+        turning = any(self._uses_directions(j, k) for i in group for j, k in self.held[i])
         return {
-            "constants": stacked_constants([self._constants(i) for i in (group[:1] if alike else group)]),
+            "constants": stacked_constants([self._constants(i) for i in (group[:1] if shared else group)]),
             "ends": {key: np.stack([end[key] for end in ends]) for key in ("x", "Phi", "Psi")},
             "turns": np.zeros(int(turning)),
             "rows": rows,
@@ -154,7 +163,7 @@ class Export:
             for r in range(len(self.entries[j].rows))
         ]
 
-    def _turned(self, j: int, side: int) -> bool:
+    def _uses_directions(self, j: int, side: int) -> bool:
         """Whether rows of an entry pull at directions of this end, or turn it."""
         first = SECOND if side else FIRST
         rows = [one.row for one in self.entries[j].rows]
@@ -164,14 +173,14 @@ class Export:
         arrays: Arrays = self.bodies[i][1]
         body, elastic, before = arrays.body, arrays.body.elastic, self.run.prestress[i]
         (j0, j1, N), (c0, Gamma), kept = arrays.rotary, arrays.coupling, arrays.quadratic
-        D, Q, columns = touched(body, kept)
+        D, Q, columns = strain_coordinates(body, kept)
         return {
             "m": np.array(float(body.inertia.m)),
             **{"j0": j0, "j1": j1, "N": N, "c0": c0, "Gamma": Gamma, "M_ff": arrays.M_ff, "K": arrays.K},
             "R_d": arrays.R_d,
             **{"D": D, "Q": Q, "columns": columns, "S": elastic.C_inverse[kept][:, kept].toarray()},
             "H": elastic.viscous[kept][:, kept].toarray(),
-            "touching": listing(columns.ravel(), body.coordinates),
+            "touching": positions_of(columns.ravel(), body.coordinates),
             "sigma": before[kept],
             "force": elastic.D[~kept].T @ before[~kept],
         }
@@ -206,11 +215,11 @@ class Export:
     def _moves(self) -> np.ndarray:
         """Which of (frames, targets, moving numbers) each frame number and target is."""
         size = t.FRAME_SIZE
-        where = {self._frame_place(j, k) + n: size * e + n for (j, k), e in self.number.items() for n in range(size)}
-        where |= {int(row[t.R_COEF]) + t.TARGET1: size * self.ends + r for r, row in enumerate(self.kernel.rows)}
+        indices = {self._frame_place(j, k) + n: size * e + n for (j, k), e in self.number.items() for n in range(size)}
+        indices |= {int(row[t.R_COEF]) + t.TARGET1: size * self.ends + r for r, row in enumerate(self.kernel.rows)}
         moves = np.arange(size * self.ends + len(self.rows))
         for k, place in enumerate(self.run.drive_indices):
-            moves[where[int(place)]] = len(moves) + k
+            moves[indices[int(place)]] = len(moves) + k
         return moves
 
     def _rows(self) -> tuple[Tree, np.ndarray]:
@@ -252,11 +261,11 @@ class Export:
         """The start of a run."""
         bodies = []
         for group in self.groups:
-            made = []
+            states = []
             for i in group:
                 B, arrays = self.kernel.bodies[i], self.bodies[i][1]
                 n, q, v = int(B[t.N_ETA]), self.w[B[t.W_Q] :], self.w[B[t.W_V] :]
-                made.append(
+                states.append(
                     {
                         "r": q[: t.Q_A],
                         "A": q[t.Q_A : t.Q_ETA].reshape(3, 3),
@@ -266,7 +275,7 @@ class Export:
                         "rate": v[t.V_RATE :][:n],
                     }
                 )
-            bodies.append({key: np.array([one[key] for one in made]) for key in made[0]})
+            bodies.append({key: np.array([one[key] for one in states]) for key in states[0]})
         x = [np.concatenate([b["V"], b["omega"], b["rate"]], axis=1) for b in bodies]
         return {
             "bodies": bodies,
@@ -317,17 +326,17 @@ def factors_of(rows: list[Row]) -> Tree:
     return {"along": along}
 
 
-def touched(body: Body, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def strain_coordinates(body: Body, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """D (s, c), Q (s, c, c) and the coordinates (s, c) that each of these strains touches."""
     n, elastic, place = body.coordinates, body.elastic, np.cumsum(kept) - 1
     D, Q = elastic.D[kept].toarray(), elastic.Q
-    near = [set(np.flatnonzero(row)) for row in D]
+    touched = [set(np.flatnonzero(row)) for row in D]
     for s, row, column in zip(place[Q.strain], Q.row, Q.column, strict=True):
-        near[s] |= {int(row), int(column)}
-    width = max(map(len, near), default=0)
+        touched[s] |= {int(row), int(column)}
+    width = max(map(len, touched), default=0)
     columns = np.full((len(D), width), n, int)
     out_D, out_Q = np.zeros((len(D), width)), np.zeros((len(D), width, width))
-    for s, mine in enumerate(near):
+    for s, mine in enumerate(touched):
         columns[s, : len(mine)] = sorted(mine)
         out_D[s, : len(mine)] = D[s, sorted(mine)]
     for s, row, column, value in zip(place[Q.strain], Q.row, Q.column, Q.value, strict=True):
@@ -337,12 +346,12 @@ def touched(body: Body, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     return out_D, out_Q, columns
 
 
-def listing(owners: np.ndarray, count: int) -> np.ndarray:
+def positions_of(owners: np.ndarray, count: int) -> np.ndarray:
     """For each owner 0 … count − 1 the places where it stands in `owners`, filled up with a number beyond the end."""
     mine = [np.flatnonzero(owners == k) for k in range(count)]
-    out = np.full((count, max((len(one) for one in mine), default=0)), len(owners), int)
-    for k, one in enumerate(mine):
-        out[k, : len(one)] = one
+    out = np.full((count, max((len(positions) for positions in mine), default=0)), len(owners), int)
+    for k, positions in enumerate(mine):
+        out[k, : len(positions)] = positions
     return out
 
 
@@ -373,11 +382,11 @@ def stacked_constants(constants: list[Tree]) -> Tree:
     for key in constants[0]:
         all_of_them = [one[key] for one in constants]
         shape = np.max([a.shape for a in all_of_them], axis=0) if all_of_them[0].ndim else ()
-        made = []
+        filled = []
         for a, size in zip(all_of_them, sizes, strict=True):
             fill = size if key == "touching" else beyond.get(key, 0)
             new = np.full(shape, fill, a.dtype)
             new[tuple(slice(0, k) for k in a.shape)] = a
-            made.append(new)
-        out[key] = np.stack(made)
+            filled.append(new)
+        out[key] = np.stack(filled)
     return out

@@ -25,12 +25,21 @@ from phloat.system.system import System
 from phloat.twin.export import exported
 from phloat.twin.model import Family, Model, Tree
 from phloat.twin.motion import Motion
-from phloat.twin.run import Law, answered, found, motion_of, ready, settled, state_times, whole
+from phloat.twin.run import (
+    Law,
+    check_every,
+    check_feedback,
+    find_device,
+    motion_of,
+    require_64_bits,
+    require_converged,
+    state_times,
+)
 
 STEP = 1e-3  # of a parameter, for the differences
-PLACES = (2, 3, 5, 7)  # of each parameter, tried in turn
-MOST = 700  # systems made for one family
-EXACT = 1e-11  # of the largest number of an array
+PLACES = (2, 3, 5, 7)  # Chebyshev points of each parameter, tried in turn
+MOST = 700  # largest number of systems for one family
+EXACT = 1e-11  # largest error of a family, relative to the largest number of an array
 Objective = Callable[[Motion], Any]
 
 
@@ -59,9 +68,9 @@ class Problem:
         """The number for these parameters and gains."""
         model = self.model(values)
         self._checked(model, gains)
-        arrays = jax.device_put(model.arrays, found(self.device))
+        arrays = jax.device_put(model.arrays, find_device(self.device))
         number, residual = self._compiled[0](arrays, dict(gains or {}), model.names)
-        settled(residual)
+        require_converged(residual)
         return float(number)
 
     def gradient(
@@ -70,17 +79,17 @@ class Problem:
         """The number, and its derivatives by each parameter and gain."""
         model = self.model(values)
         self._checked(model, gains)
-        arrays = jax.device_put(model.arrays, found(self.device))
+        arrays = jax.device_put(model.arrays, find_device(self.device))
         (number, residual), (by_arrays, by_gains) = self._compiled[1](arrays, dict(gains or {}), model.names)
-        settled(residual)
-        felt = [np.asarray(a) for a in by_arrays]
-        slopes = {name: self._slope(name, dict(values), felt) for name in values}
+        require_converged(residual)
+        sensitivities = [np.asarray(a) for a in by_arrays]
+        slopes = {name: self._slope(name, dict(values), sensitivities) for name in values}
         return float(number), slopes | {name: float(a) for name, a in by_gains.items()}
 
     def _checked(self, model: Model, gains: Mapping[str, float] | None) -> None:
-        ready()
-        whole(model, self.every)
-        answered(self.feedback, gains, model.arrays, model.names)
+        require_64_bits()
+        check_every(model, self.every)
+        check_feedback(self.feedback, gains, model.arrays, model.names)
 
     @cached_property
     def _compiled(self) -> tuple[Any, Any]:
@@ -88,41 +97,43 @@ class Problem:
             arrays = refilled(arrays, leaves)
             options = {"names": names, "every": self.every, "feedback": self.feedback, "gradients": gradients}
             states, residual = motion_of(arrays, gains, **options)
-            made = jnp.asarray(self.output(Motion(arrays, states, names, state_times(arrays, states, self.every))))
-            if made.shape != ():
-                raise InputError(f"output returned an array of shape {made.shape}; a gradient needs one number")
-            return made, residual
+            value = jnp.asarray(self.output(Motion(arrays, states, names, state_times(arrays, states, self.every))))
+            if value.shape != ():
+                raise InputError(f"output returned an array of shape {value.shape}; a gradient needs one number")
+            return value, residual
 
-        def forth(arrays: Tree, gains: Mapping[str, Any], names: Any) -> Any:
-            return number(leaves_of(arrays), gains, arrays, names, False)
+        def forward(arrays: Tree, gains: Mapping[str, Any], names: Any) -> Any:
+            return number(float_leaves(arrays), gains, arrays, names, False)
 
-        def back(arrays: Tree, gains: Mapping[str, Any], names: Any) -> Any:
+        def backward(arrays: Tree, gains: Mapping[str, Any], names: Any) -> Any:
             slope = jax.value_and_grad(partial(number, names=names, gradients=True), argnums=(0, 1), has_aux=True)
-            return slope(leaves_of(arrays), gains, arrays)
+            return slope(float_leaves(arrays), gains, arrays)
 
-        return jax.jit(forth, static_argnums=2), jax.jit(back, static_argnums=2)
+        return jax.jit(forward, static_argnums=2), jax.jit(backward, static_argnums=2)
 
-    def _slope(self, name: str, values: dict[str, float], felt: list[np.ndarray]) -> float:
+    def _slope(self, name: str, values: dict[str, float], sensitivities: list[np.ndarray]) -> float:
         """Σ ∂number/∂array · ∂array/∂parameter."""
         step = STEP * abs(values[name]) or STEP
-        around = [leaves_of(self.model(values | {name: values[name] + k * step}).arrays) for k in (-2, -1, 1, 2)]
+        around = [float_leaves(self.model(values | {name: values[name] + k * step}).arrays) for k in (-2, -1, 1, 2)]
         total = 0.0
-        for a, *others in zip(felt, *around, strict=True):
-            if any(np.shape(other) != a.shape for other in others):
+        for a, *perturbed in zip(sensitivities, *around, strict=True):
+            if any(np.shape(one_perturbed) != a.shape for one_perturbed in perturbed):
                 raise InputError(f"{name} changes the size of the model, so it has no derivative")
-            total += float(np.sum(a * (8.0 * (others[2] - others[1]) - (others[3] - others[0])) / (12.0 * step)))
+            total += float(
+                np.sum(a * (8.0 * (perturbed[2] - perturbed[1]) - (perturbed[3] - perturbed[0])) / (12.0 * step))
+            )
         return total
 
 
-def leaves_of(arrays: Tree) -> list[Any]:
-    """The numbers of a model that are no integers."""
+def float_leaves(arrays: Tree) -> list[Any]:
+    """The arrays of a model with floating-point numbers, in the order of JAX."""
     return [a for a in jax.tree.leaves(arrays) if jnp.issubdtype(jnp.asarray(a).dtype, jnp.floating)]
 
 
 def refilled(arrays: Tree, leaves: Sequence[Any]) -> Tree:
-    """The same arrays with other numbers."""
-    left = iter(leaves)
-    return jax.tree.map(lambda a: next(left) if jnp.issubdtype(a.dtype, jnp.floating) else a, arrays)
+    """`arrays` with its floating-point arrays replaced by `leaves`."""
+    remaining = iter(leaves)
+    return jax.tree.map(lambda a: next(remaining) if jnp.issubdtype(a.dtype, jnp.floating) else a, arrays)
 
 
 def gradient(
@@ -137,17 +148,17 @@ def gradient(
     **others: Any,
 ) -> tuple[float, dict[str, float]]:
     """A number of a run, `output(motion)`, and its derivatives by parameters of the system and gains of a feedback, by name."""
-    there = parameters(system)
-    given = dict(names) if isinstance(names, Mapping) else {name: _present(name, there) for name in names}
-    return Problem(system, start, t_end, dt, output, **others).gradient(given, gains)
+    table = parameters(system)
+    values = dict(names) if isinstance(names, Mapping) else {name: _present(name, table) for name in names}
+    return Problem(system, start, t_end, dt, output, **others).gradient(values, gains)
 
 
-def _present(name: str, there: Mapping[str, float]) -> float:
-    if name not in there:
+def _present(name: str, table: Mapping[str, float]) -> float:
+    if name not in table:
         raise InputError(
-            f"{name!r} is no single parameter of this system; give its value, {{{name!r}: …}}, or one of {', '.join(there)}"
+            f"{name!r} is no single parameter of this system; give its value, {{{name!r}: …}}, or one of {', '.join(table)}"
         )
-    return there[name]
+    return table[name]
 
 
 # --- families: polynomials through systems that were made, exact to round-off -----------------------------------------------
@@ -168,8 +179,8 @@ def family(
     u: Mapping[str, object] | Inputs | None = None,
     watch: Mapping[str, tuple[str, float]] | None = None,
 ) -> Family:
-    """Models for all values of the parameters in these ranges, to be taken to a machine without this library."""
-    ready()
+    """Models for all values of the parameters in these ranges; once saved it needs only NumPy and JAX."""
+    require_64_bits()
     names = tuple(ranges)
     if not names:
         raise InputError("a family needs at least one parameter: {'rod.material.E': (low, high)}")
@@ -180,53 +191,55 @@ def family(
 
     problem = Problem(system, start, t_end, dt, lambda motion: motion, u, watch)
 
-    def made(values: np.ndarray) -> Model:
+    def model_at(values: np.ndarray) -> Model:
         return problem.model(dict(zip(names, map(float, values), strict=True)))
 
     rng = np.random.default_rng(0)
-    at = [box[:, 0] + rng.random(len(names)) * (box[:, 1] - box[:, 0]) for _ in range(2)]
-    tries = [made(values) for values in at]
-    worst = np.inf
+    samples = [box[:, 0] + rng.random(len(names)) * (box[:, 1] - box[:, 0]) for _ in range(2)]
+    tries = [model_at(values) for values in samples]
+    largest = np.inf
     for count in PLACES:
         if count ** len(names) > MOST:
             break
         knots = _knots(box, count)
-        through = [made(np.array(values)) for values in product(*knots)]
-        found = _joined(names, box, knots, through)
-        worst = max(_apart(found.arrays(np.asarray(v)), one.arrays) for v, one in zip(at, tries, strict=True))
-        if worst <= EXACT:
-            return found
+        models = [model_at(np.array(values)) for values in product(*knots)]
+        fitted = _fit_family(names, box, knots, models)
+        largest = max(
+            _largest_difference(fitted.arrays(np.asarray(v)), one.arrays) for v, one in zip(samples, tries, strict=True)
+        )
+        if largest <= EXACT:
+            return fitted
     raise InputError(
-        f"polynomials in {', '.join(names)} miss the model by {worst:.1e} with at most {MOST} systems made; "
+        f"polynomials in {', '.join(names)} miss the model by {largest:.1e} with at most {MOST} systems made; "
         "take narrower ranges or fewer parameters, or run them one by one: ensemble(system, …)"
     )
 
 
 def _knots(box: np.ndarray, count: int) -> list[np.ndarray]:
-    """Chebyshev places in each range."""
+    """Chebyshev points in each range."""
     x = np.cos(np.pi * (2 * np.arange(count)[::-1] + 1) / (2 * count))
     return [0.5 * (low + high) + 0.5 * (high - low) * x for low, high in box]
 
 
-def _joined(names: tuple[str, ...], box: np.ndarray, knots: list[np.ndarray], through: list[Model]) -> Family:
-    """Arrays that vary, stacked; those that do not, once."""
-    leaves = [jax.tree.leaves(model.arrays) for model in through]
-    if len({tuple(np.shape(a) for a in one) for one in leaves}) > 1:
+def _fit_family(names: tuple[str, ...], box: np.ndarray, knots: list[np.ndarray], models: list[Model]) -> Family:
+    """A family of models at the knots: arrays that vary are stacked, constant ones are stored once."""
+    leaves = [jax.tree.leaves(model.arrays) for model in models]
+    if len({tuple(np.shape(a) for a in model_leaves) for model_leaves in leaves}) > 1:
         raise InputError(f"{', '.join(names)} change the size of the model; they cannot vary within a family")
     fixed: dict[str, Any] = {}
     varying: dict[str, Any] = {}
-    for k, several in enumerate(zip(*leaves, strict=True)):
-        same = all(np.array_equal(a, several[0]) for a in several)
-        (fixed if same else varying)[f"{k:04d}"] = np.asarray(several[0]) if same else np.stack(several)
-    tree = jax.tree.structure(through[0].arrays)
-    return Family(fixed, varying, knots, box, tree, names, through[0].names)
+    for k, variants in enumerate(zip(*leaves, strict=True)):
+        constant = all(np.array_equal(a, variants[0]) for a in variants)
+        (fixed if constant else varying)[f"{k:04d}"] = np.asarray(variants[0]) if constant else np.stack(variants)
+    tree = jax.tree.structure(models[0].arrays)
+    return Family(fixed, varying, knots, box, tree, names, models[0].names)
 
 
-def _apart(a: Any, b: Any) -> float:
+def _largest_difference(a: Any, b: Any) -> float:
     """The largest difference of two trees, each array by its own largest number; of states in metres, radians, seconds."""
-    worst = 0.0
+    largest = 0.0
     for part, floor in (("state", 1.0), ("model", 1e-300), ("inputs", 1.0)):
         for x, y in zip(jax.tree.leaves(a[part]), jax.tree.leaves(b[part]), strict=True):
             if np.size(y):
-                worst = max(worst, float(np.max(np.abs(np.asarray(x) - y)) / max(np.max(np.abs(y)), floor)))
-    return worst
+                largest = max(largest, float(np.max(np.abs(np.asarray(x) - y)) / max(np.max(np.abs(y)), floor)))
+    return largest

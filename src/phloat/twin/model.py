@@ -1,4 +1,4 @@
-"""The arrays of a run and the names in them: what is written on one machine and read on another."""
+"""The arrays of a run with their names, and their files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Model:
         """One file, which `load_model` reads wherever NumPy is."""
         flat = flattened(self.arrays)
         names = [list(map(list, part)) for part in vars(self.names).values()]
-        written(path, {"names": np.array(json.dumps(names))} | flat)
+        write_arrays(path, {"names": np.array(json.dumps(names))} | flat)
 
     @property
     def steps(self) -> int:
@@ -53,7 +53,7 @@ class Model:
 jax.tree_util.register_dataclass(Model, data_fields=["arrays"], meta_fields=["names"])
 
 
-def written(path: str | Path, arrays: Tree) -> None:
+def write_arrays(path: str | Path, arrays: Tree) -> None:
     """Arrays by name as one file, under exactly this name."""
     with open(path, "wb") as file:
         np.savez_compressed(file, allow_pickle=False, **{key: np.asarray(a) for key, a in arrays.items()})
@@ -78,21 +78,21 @@ def flattened(tree: Any) -> dict[str, Any]:
 
 
 def nested(flat: dict[str, Any]) -> Any:
-    """The reverse of `flattened`."""
+    """The inverse of `flattened`."""
     tree: Tree = {}
     for path, value in flat.items():
-        at = tree
+        branch = tree
         *front, last = path.split("/")
         for key in front:
-            at = at.setdefault(key, {})
-        at[last] = value
-    return _listed(tree)
+            branch = branch.setdefault(key, {})
+        branch[last] = value
+    return _as_lists(tree)
 
 
-def _listed(tree: Any) -> Any:
+def _as_lists(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
-    made = {key: _listed(value) for key, value in tree.items()}
+    made = {key: _as_lists(value) for key, value in tree.items()}
     return list(made.values()) if made and all(key.startswith("#") for key in made) else made
 
 
@@ -101,7 +101,7 @@ def _listed(tree: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Arrays that all members share, and those that are sums over places in the ranges of the parameters."""
+    """Arrays that all members share, and arrays at knots in the ranges of the parameters, to be interpolated."""
 
     fixed: dict[str, Any]
     varying: dict[str, Any]  # (places, …)
@@ -116,8 +116,8 @@ class Family:
         weights = jnp.ones(1)
         for value, knots in zip(jnp.asarray(values), self.knots, strict=True):
             weights = jnp.outer(weights, lagrange(value, knots)).ravel()
-        made = {key: jnp.tensordot(weights, jnp.asarray(a), 1) for key, a in self.varying.items()}
-        leaves = [value for _, value in sorted({**self.fixed, **made}.items())]
+        interpolated = {key: jnp.tensordot(weights, jnp.asarray(a), 1) for key, a in self.varying.items()}
+        leaves = [value for _, value in sorted({**self.fixed, **interpolated}.items())]
         return jax.tree.unflatten(self.tree, leaves)
 
     def member(self, values: Any) -> Model:
@@ -125,7 +125,7 @@ class Family:
         return Model(self.arrays(self.inside(values)), self.names)
 
     def inside(self, values: Any) -> np.ndarray:
-        """Values within the ranges, or a sentence."""
+        """`values`; raises InputError if one lies outside the ranges."""
         rows = np.atleast_2d(np.asarray(values, dtype=float))
         if rows.shape[-1] != len(self.parameters):
             raise InputError(
@@ -145,14 +145,14 @@ class Family:
     def save(self, path: str | Path) -> None:
         """One file, which `load_family` reads wherever NumPy and JAX are."""
         shape = flattened(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
-        said = {
+        header = {
             "names": [list(map(list, part)) for part in vars(self.names).values()],
             "parameters": self.parameters,
             "tree": shape,
         }
         arrays = {f"fixed/{k}": a for k, a in self.fixed.items()} | {f"varying/{k}": a for k, a in self.varying.items()}
         arrays |= {f"knots/{k}": a for k, a in enumerate(self.knots)} | {"box": self.box}
-        written(path, {"said": np.array(json.dumps(said))} | arrays)
+        write_arrays(path, {"said": np.array(json.dumps(header))} | arrays)
 
 
 def load_family(path: str | Path) -> Family:
@@ -160,15 +160,15 @@ def load_family(path: str | Path) -> Family:
     with np.load(path, allow_pickle=False) as file:
         if "said" not in file:
             raise InputError(f"{path} holds no family; write one with family(system, …).save(path)")
-        said = json.loads(str(file["said"]))
+        header = json.loads(str(file["said"]))
         part = {
             kind: {key.split("/")[1]: file[key] for key in file.files if key.startswith(f"{kind}/")}
             for kind in ("fixed", "varying", "knots")
         }
-        names = Names(*(tuple(tuple(row) for row in rows) for rows in said["names"]))
-        tree = jax.tree.structure(nested(said["tree"]))
+        names = Names(*(tuple(tuple(row) for row in rows) for rows in header["names"]))
+        tree = jax.tree.structure(nested(header["tree"]))
         knots = [part["knots"][str(k)] for k in range(len(part["knots"]))]
-        return Family(part["fixed"], part["varying"], knots, file["box"], tree, tuple(said["parameters"]), names)
+        return Family(part["fixed"], part["varying"], knots, file["box"], tree, tuple(header["parameters"]), names)
 
 
 def lagrange(x: Any, knots: Any) -> Any:

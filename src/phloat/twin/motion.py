@@ -25,7 +25,7 @@ class Motion:
     names: Names
     t: Array
 
-    def _of(self, body: str, quantity: str) -> Array:
+    def _quantity(self, body: str, quantity: str) -> Array:
         if body not in (name for name, _, _ in self.names.bodies):
             raise PortError(unknown("body", body, [name for name, _, _ in self.names.bodies]))
         group, at = self.names.body(body)
@@ -34,17 +34,17 @@ class Motion:
 
     def A(self, body: str) -> Array:
         """Rotation of the frame of a body, (…, 3, 3)."""
-        return self._of(body, "A")
+        return self._quantity(body, "A")
 
     def eta(self, body: str) -> Array:
-        return self._of(body, "eta")
+        return self._quantity(body, "eta")
 
     def eta_dot(self, body: str) -> Array:
-        return self._of(body, "rate")
+        return self._quantity(body, "rate")
 
     def omega(self, body: str) -> Array:
         """Angular velocity in body axes; one number in a plane."""
-        return self._of(body, "omega")
+        return self._quantity(body, "omega")
 
     def theta(self, body: str) -> Array:
         """The angle of a body in the plane, without its turns."""
@@ -52,7 +52,7 @@ class Motion:
         return jnp.arctan2(A[..., 1, 0], A[..., 0, 0])
 
     def mass_centre(self, body: str) -> Array:
-        return self._of(body, "r")
+        return self._quantity(body, "r")
 
     def r_P(self, body: str) -> Array:
         """The origin of the frame of a body, (…, 3)."""
@@ -61,11 +61,11 @@ class Motion:
         return self.mass_centre(body) - jnp.einsum("...ij,...j->...i", self.A(body), y)
 
     def place(self, port: str) -> Array:
-        """Where a port is, (…, 3)."""
+        """Position of a port, (…, 3)."""
         body = self._owner(port, self.names.ports, "port")
         end = self.arrays["ports"][port]
-        moved = self.eta(body) @ end["Phi"].T
-        y = end["x"] + jnp.pad(moved, [(0, 0)] * (moved.ndim - 1) + [(0, 3 - moved.shape[-1])])
+        displacement = self.eta(body) @ end["Phi"].T
+        y = end["x"] + jnp.pad(displacement, [(0, 0)] * (displacement.ndim - 1) + [(0, 3 - displacement.shape[-1])])
         return self.mass_centre(body) + jnp.einsum("...ij,...j->...i", self.A(body), y)
 
     def displacement(self, watched: str) -> Array:
@@ -73,17 +73,17 @@ class Motion:
         body = self._owner(watched, self.names.watched, "watched place")
         return self.eta(body) @ self.arrays["watched"][watched].T
 
-    def _owner(self, name: str, there: tuple[tuple[str, str], ...], kind: str) -> str:
-        if name not in dict(there):
-            raise PortError(unknown(kind, name, dict(there)))
-        return dict(there)[name]
+    def _owner(self, name: str, owners: tuple[tuple[str, str], ...], kind: str) -> str:
+        if name not in dict(owners):
+            raise PortError(unknown(kind, name, dict(owners)))
+        return dict(owners)[name]
 
-    def _rows(self, name: str, *, held: bool = False) -> slice:
+    def _rows(self, name: str, *, closed: bool = False) -> slice:
         """The rows of a name: those that a joint holds, or what is free of it (the later ones)."""
-        found = [slice(first, first + count) for other, first, count in self.names.entries if other == name]
-        if not found:
+        slices = [slice(first, first + count) for other, first, count in self.names.entries if other == name]
+        if not slices:
             raise PortError(unknown("joint, spring or input", name, [other for other, _, _ in self.names.entries]))
-        return found[0] if held else found[-1]
+        return slices[0] if closed else slices[-1]
 
     def coordinate(self, name: str) -> Array:
         """Gaps of the rows of a joint, spring or input, (…, rows): the angle of a hinge with an input, the length of a spring."""
@@ -95,14 +95,14 @@ class Motion:
 
     def multipliers(self, joint: str) -> Array:
         """λ of a joint, of the step that ends at each state, (…, rows)."""
-        return self.states["lam"][..., self._rows(joint, held=True)]
+        return self.states["lam"][..., self._rows(joint, closed=True)]
 
     def energy(self) -> Array:
-        """All of H, springs included."""
+        """Total energy H, springs included (J)."""
         return self._each(lambda state: sum(energy_parts(self.arrays["model"], state).values(), jnp.zeros(())))
 
     def balance(self) -> Array:
-        """H of bodies less the work of ports on them and with what damping took: it stays as it is."""
+        """Energy of the bodies − work of ports + loss by damping (J): constant in an exact step."""
 
         def bodies(state: Tree) -> Array:
             parts = energy_parts(self.arrays["model"], state)
@@ -135,16 +135,16 @@ def energy_parts(model: Tree, state: Tree) -> Tree:
 def gap_rates(model: Tree, state: Tree) -> Array:
     """ġ of all rows, (M): pulls on ports times the rates of these."""
     ports = ports_of(model, state["bodies"], state["frames"])
-    whole = joined(ports)
-    unit, _ = pulls(model, whole, whole, state["gaps"], at_end=True)
+    all_ports = joined(ports)
+    unit, _ = pulls(model, all_ports, all_ports, state["gaps"], at_end=True)
     *_, of_ground = sliced(model, jnp.zeros((model["frames"].shape[0], unit.shape[1], 3)))
-    moving = []
-    for group, there, bodies in zip(model["groups"], ports, state["bodies"], strict=False):
-        still = jnp.zeros_like(bodies["omega"])
-        T = end_maps(group, there, bodies["A"], bodies["A"], still, jnp.zeros(()))
+    rates_of_groups = []
+    for group, group_ports, bodies in zip(model["groups"], ports, state["bodies"], strict=False):
+        no_spin = jnp.zeros_like(bodies["omega"])
+        T = end_maps(group, group_ports, bodies["A"], bodies["A"], no_spin, jnp.zeros(()))
         rates = jnp.einsum("beqik,bk->beqi", T, jax.vmap(velocities)(bodies))
-        moving.append(jnp.pad(rates, [(0, 0), (0, 0), (0, unit.shape[1] - rates.shape[2]), (0, 0)]))
-    of_ends = joined([*moving, of_ground])
+        rates_of_groups.append(jnp.pad(rates, [(0, 0), (0, 0), (0, unit.shape[1] - rates.shape[2]), (0, 0)]))
+    of_ends = joined([*rates_of_groups, of_ground])
     ends = jnp.zeros(model["mode"].shape[0] * 2, int)
     for rows in model["rows"].values():
         ends = ends.at[2 * rows["number"]].set(rows["A"]).at[2 * rows["number"] + 1].set(rows["B"])

@@ -161,7 +161,7 @@ def law_over_step(name: str, numbers: Array, x_0: Array, x_1: Array, h: Array) -
     """What `effort_over_step` returns, of a law that is written as functions."""
     law = LAWS[name]
     mean, slope, _ = mean_effort(law.spring, x_0, x_1, *numbers)
-    effort, steep = law.damper((x_1 - x_0) / h, *numbers)
+    effort, steep = law.damper(0.5 * (x_0 + x_1), (x_1 - x_0) / h, *numbers)
     return mean + effort, 0.5 * h * slope + steep
 
 

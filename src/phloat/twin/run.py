@@ -1,6 +1,6 @@
-"""A run: steps one after the other, with what is wanted of them kept; its memory stays bounded when it is differentiated.
+"""Runs of the twin: steps in sequence with recorded states, in bounded memory when differentiated.
 
-At the end: batches of runs, members of a family, in one compiled program.
+Also batches of runs, members of a family, in one compiled program.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from jax import Array, lax
 
 from phloat.errors import InputError, whole_number
-from phloat.twin.body import damping_power, moved
-from phloat.twin.equations import arrived, each_body, equations, joined, ports_of, pulls, step_start
+from phloat.twin.body import damping_power, end_state
+from phloat.twin.equations import each_body, end_frames, equations, joined, ports_of, pulls, step_start
 from phloat.twin.model import Family, Model, Names, Tree
 from phloat.twin.motion import Motion
 from phloat.twin.solve import differentiable, solved_step, tangents
@@ -27,8 +27,8 @@ FAILED = 1e4  # a residual of so many round-offs is no solution
 Feedback = Callable[[Tree, Array, Array], Array]
 
 
-def predicted(state: Tree) -> list[Array]:
-    """The unknowns from those of earlier steps: x_k + x_{k−1} − x_{k−2}, right for what grows evenly and for what alternates."""
+def predict(state: Tree) -> list[Array]:
+    """The unknowns extrapolated from earlier steps: x_k + x_{k−1} − x_{k−2}, exact for linear growth and for alternation."""
     old, older, oldest = state["history"]
     count = state["count"]
 
@@ -38,50 +38,50 @@ def predicted(state: Tree) -> list[Array]:
     return jax.tree.map(guess, old, older, oldest)
 
 
-def stepped(
-    model: Tree, state: Tree, inputs: Tree, *, gradients: bool = False, kept: list[Tree] | None = None
+def take_step(
+    model: Tree, state: Tree, inputs: Tree, *, gradients: bool = False, known_tangents: list[Tree] | None = None
 ) -> tuple[Tree, Tree]:
-    """The state after a step, and how it went."""
+    """The state after a step, and {"iterations", "residual" (round-offs)} of Newton's method."""
     fixed = lax.stop_gradient((model, state, inputs)) if gradients else (model, state, inputs)
-    done = solved_step(*fixed, predicted(fixed[1]), fixed[1]["lam"], kept)
-    how = {"iterations": done["k"], "residual": done["size"]}
+    solution = solved_step(*fixed, predict(fixed[1]), fixed[1]["lam"], known_tangents)
+    report = {"iterations": solution["k"], "residual": solution["size"]}
     if gradients:
-        x, lam = differentiable((model, state, inputs), *lax.stop_gradient((done["x"], done["lam"])))
-        done = {"x": x, "lam": lam, "power": done["power"], "gaps": gaps_after(model, state, inputs, x)}
-    return advanced(model, state, inputs, done), how
+        x, lam = differentiable((model, state, inputs), *lax.stop_gradient((solution["x"], solution["lam"])))
+        solution = {"x": x, "lam": lam, "power": solution["power"], "gaps": gaps_after(model, state, inputs, x)}
+    return accept_step(model, state, inputs, solution), report
 
 
-def advanced(model: Tree, state: Tree, inputs: Tree, done: Tree) -> Tree:
-    """The end of a step as the start of the next; what ports did and damping took is counted."""
+def accept_step(model: Tree, state: Tree, inputs: Tree, solution: Tree) -> Tree:
+    """The state at the end of a step, with the work of ports and the loss by damping added up."""
     h, loss, bodies = inputs["h"], state["loss"], []
-    for group, start, x in zip(model["groups"], state["bodies"], done["x"], strict=True):
+    for group, start, x in zip(model["groups"], state["bodies"], solution["x"], strict=True):
         v = x[:, start["V"].shape[1] + start["omega"].shape[1] :]
         loss = loss + h * jnp.sum(each_body(lambda b, s, v: damping_power(b, s, v, h), group, start, v))
-        bodies.append(each_body(lambda _, s, x: moved(s, x, h)[0], group, start, x))
+        bodies.append(each_body(lambda _, s, x: end_state(s, x, h)[0], group, start, x))
     return {
         "bodies": bodies,
-        "frames": arrived(model, inputs["moving"])[0],
-        "gaps": done["gaps"],
-        "lam": done["lam"],
-        "history": [lax.stop_gradient(done["x"]), *state["history"][:2]],
+        "frames": end_frames(model, inputs["moving"])[0],
+        "gaps": solution["gaps"],
+        "lam": solution["lam"],
+        "history": [lax.stop_gradient(solution["x"]), *state["history"][:2]],
         "count": jnp.minimum(state["count"] + 1, 3),
         "loss": loss,
-        "work": state["work"] + h * done["power"],
+        "work": state["work"] + h * solution["power"],
     }
 
 
 def gaps_after(model: Tree, state: Tree, inputs: Tree, x: list[Array]) -> Array:
     """Gaps at the end of a step."""
     ends = [
-        each_body(lambda _, s, x: moved(s, x, inputs["h"])[0], g, s, x_g)
+        each_body(lambda _, s, x: end_state(s, x, inputs["h"])[0], g, s, x_g)
         for g, s, x_g in zip(model["groups"], state["bodies"], x, strict=True)
     ]
-    before, after = step_start(model, state)["ports"], ports_of(model, ends, arrived(model, inputs["moving"])[0])
+    before, after = step_start(model, state)["ports"], ports_of(model, ends, end_frames(model, inputs["moving"])[0])
     return pulls(model, joined(before), joined(after), state["gaps"], at_end=True)[1]
 
 
-def kept_of(state: Tree) -> Tree:
-    """What a run keeps of a state."""
+def recorded(state: Tree) -> Tree:
+    """The part of a state that a run records."""
     return {key: state[key] for key in ("bodies", "frames", "gaps", "lam", "work", "loss")}
 
 
@@ -95,44 +95,44 @@ def marched(
     gradients: bool = False,
     feedback: Feedback | None = None,
 ) -> tuple[Tree, Tree]:
-    """The last state, and what is kept after every so many steps, stacked; `inputs` has given and moving, (steps, …), h and t_0.
+    """The last state, and the states recorded after every `every` steps; `inputs` has given and moving, (steps, …), h and t_0.
 
     `renew` steps share the tangents of bodies; `feedback(state, t, given)` changes the given numbers of a step. To differentiate,
-    stretches of steps are run again when their derivatives are due: some √steps states are in memory at a time.
+    stretches of steps are computed again in the backward pass, so that about √steps states are in memory.
     """
     steps = inputs["given"].shape[0]
-    kept, renew = steps // every, math.gcd(renew, every) if not gradients else 1
-    stretch = max(k for k in range(1, int(kept**0.5) + 1) if kept % k == 0) if gradients else 1
+    records, renew = steps // every, math.gcd(renew, every) if not gradients else 1
+    stretch = max(k for k in range(1, int(records**0.5) + 1) if records % k == 0) if gradients else 1
 
-    def one(state: Tree, u: Tree, tangents: list[Tree] | None = None) -> tuple[Tree, Tree]:
+    def single_step(state: Tree, u: Tree, tangents: list[Tree] | None = None) -> tuple[Tree, Tree]:
         if feedback is not None:
             u = u | {"given": feedback(state, inputs["t_0"] + inputs["h"] * u["step"][0], u["given"])}
-        return stepped(model, state, u | {"h": inputs["h"]}, gradients=gradients, kept=tangents)
+        return take_step(model, state, u | {"h": inputs["h"]}, gradients=gradients, known_tangents=tangents)
 
-    def some(state: Tree, u: Tree) -> tuple[Tree, Tree]:
+    def renewal(state: Tree, u: Tree) -> tuple[Tree, Tree]:
         if renew == 1:
-            return one(state, jax.tree.map(lambda a: a[0], u))
+            return single_step(state, jax.tree.map(lambda a: a[0], u))
         bodies = opening_tangents(model, state, {"h": inputs["h"]} | jax.tree.map(lambda a: a[0], u))
-        state, how = lax.scan(lambda s, u: one(s, u, bodies), state, u)
-        return state, jax.tree.map(jnp.max, how)
+        state, report = lax.scan(lambda s, u: single_step(s, u, bodies), state, u)
+        return state, jax.tree.map(jnp.max, report)
 
-    def several(state: Tree, u: Tree) -> tuple[Tree, Tree]:
-        state, how = lax.scan(some, state, u)
-        return state, kept_of(state) | jax.tree.map(jnp.max, how)
+    def record(state: Tree, u: Tree) -> tuple[Tree, Tree]:
+        state, report = lax.scan(renewal, state, u)
+        return state, recorded(state) | jax.tree.map(jnp.max, report)
 
-    def stretched(state: Tree, u: Tree) -> tuple[Tree, Tree]:
-        return lax.scan(jax.checkpoint(several) if gradients and every > 1 else several, state, u)
+    def stretch_of_records(state: Tree, u: Tree) -> tuple[Tree, Tree]:
+        return lax.scan(jax.checkpoint(record) if gradients and every > 1 else record, state, u)
 
-    shape = (stretch, kept // stretch, every // renew, renew)
+    shape = (stretch, records // stretch, every // renew, renew)
     series = {key: inputs[key].reshape(*shape, inputs[key].shape[1]) for key in ("given", "moving")}
     series["step"] = jnp.arange(steps).reshape(*shape, 1)
-    end, out = lax.scan(jax.checkpoint(stretched) if gradients else stretched, state, series)
-    return end, jax.tree.map(lambda a: a.reshape(kept, *a.shape[2:]), out)
+    end, out = lax.scan(jax.checkpoint(stretch_of_records) if gradients else stretch_of_records, state, series)
+    return end, jax.tree.map(lambda a: a.reshape(records, *a.shape[2:]), out)
 
 
 def opening_tangents(model: Tree, state: Tree, inputs: Tree) -> list[Tree]:
     """Tangents of bodies at the guess for a step."""
-    before, x = step_start(model, state), predicted(state)
+    before, x = step_start(model, state), predict(state)
     at = equations(model, state, before, x, state["lam"], inputs)
     return tangents(model, state, before, x, at, inputs)
 
@@ -152,16 +152,18 @@ def simulate(
     gains: Mapping[str, float] | None = None,
     device: str | None = None,
 ) -> Motion:
-    """The motion of a model that was exported, one state after every so many steps, the start included.
+    """The motion of an exported model: its start and the states after every `every` steps.
 
     `feedback(gains, now)` returns {input: value} for each step, from the motion at its start.
     """
-    ready()
-    arrays = jax.device_put(model.arrays, found(device))
-    answered(feedback, gains, arrays, model.names)
-    run = jax.jit(partial(motion_of, names=model.names, every=whole(model, every), renew=renew, feedback=feedback))
+    require_64_bits()
+    arrays = jax.device_put(model.arrays, find_device(device))
+    check_feedback(feedback, gains, arrays, model.names)
+    run = jax.jit(
+        partial(motion_of, names=model.names, every=check_every(model, every), renew=renew, feedback=feedback)
+    )
     states, residual = run(arrays, dict(gains or {}))
-    settled(residual)
+    require_converged(residual)
     return Motion(arrays, states, model.names, state_times(arrays, states, every))
 
 
@@ -176,48 +178,50 @@ def motion_of(
     gradients: bool = False,
 ) -> tuple[Tree, Array]:
     """The states of a run, stacked, and the largest residual in round-offs; a pure function of the arrays and gains."""
-    law = None if feedback is None else closed(feedback, gains, arrays, names)
+    law = None if feedback is None else feedback_inputs(feedback, gains, arrays, names)
     model, state, inputs = arrays["model"], arrays["state"], arrays["inputs"]
     _, out = marched(model, state, inputs, every=every, renew=renew, gradients=gradients, feedback=law)
-    start = kept_of(arrays["state"])
+    start = recorded(arrays["state"])
     states = {key: jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), start[key], out[key]) for key in start}
     return states, jnp.max(out["residual"])
 
 
-def closed(feedback: Law, gains: Mapping[str, Any], arrays: Tree, names: Names) -> Feedback:
-    """A law of the user as the given numbers of a step."""
+def feedback_inputs(feedback: Law, gains: Mapping[str, Any], arrays: Tree, names: Names) -> Feedback:
+    """A feedback function of the user as a function that sets the inputs of a step, (state, t, inputs) → inputs."""
 
     def law(state: Tree, t: Array, given: Array) -> Array:
-        answer = feedback(gains, Motion(arrays, state, names, t))
-        for name, value in answer.items():
-            at, count = next((first, count) for other, first, count in names.inputs if other == name)
-            given = given.at[at : at + count].set(jnp.broadcast_to(jnp.asarray(value, float), (count,)))
+        values = feedback(gains, Motion(arrays, state, names, t))
+        for name, value in values.items():
+            first_input, count = next((first, count) for other, first, count in names.inputs if other == name)
+            given = given.at[first_input : first_input + count].set(
+                jnp.broadcast_to(jnp.asarray(value, float), (count,))
+            )
         return given
 
     return law
 
 
-def answered(feedback: Law | None, gains: Mapping[str, float] | None, arrays: Tree, names: Names) -> None:
-    """A sentence where a law answers for what is no input of the run."""
+def check_feedback(feedback: Law | None, gains: Mapping[str, float] | None, arrays: Tree, names: Names) -> None:
+    """Raises InputError unless `feedback` returns a mapping whose keys are inputs of the run."""
     if feedback is None:
         if gains:
             raise InputError(f"there are gains ({', '.join(gains)}) and no feedback that uses them; give feedback=…")
         return
-    now = Motion(arrays, jax.tree.map(jnp.asarray, arrays["state"]), names, jnp.zeros(()))
-    answer = feedback(dict(gains or {}), now)
-    there = [name for name, _, _ in names.inputs]
-    if not isinstance(answer, Mapping):
-        raise InputError(f"feedback returned {type(answer).__name__}; it must return {{input: value}}")
-    for name in answer:
-        if name not in there:
+    motion = Motion(arrays, jax.tree.map(jnp.asarray, arrays["state"]), names, jnp.zeros(()))
+    values = feedback(dict(gains or {}), motion)
+    input_names = [name for name, _, _ in names.inputs]
+    if not isinstance(values, Mapping):
+        raise InputError(f"feedback returned {type(values).__name__}; it must return {{input: value}}")
+    for name in values:
+        if name not in input_names:
             raise InputError(
-                f"feedback returned a value for {name!r}; inputs of this run are {', '.join(there) or 'none'}: "
+                f"feedback returned a value for {name!r}; inputs of this run are {', '.join(input_names) or 'none'}: "
                 f"export it with u={{{name!r}: 0.0}}"
             )
 
 
-def ready() -> None:
-    """Numbers of 64 bits, or a sentence."""
+def require_64_bits() -> None:
+    """Raises InputError unless JAX computes in 64 bits."""
     if jnp.asarray(1.0).dtype != jnp.float64:
         raise InputError(
             "JAX works with 32 bits, and a step needs 64 to close its joints and keep its energy; "
@@ -225,34 +229,34 @@ def ready() -> None:
         )
 
 
-def found(device: str | None) -> Any:
-    """A device by its kind."""
+def find_device(device: str | None) -> Any:
+    """The first device of a kind ("cpu", "gpu" …), by default that of JAX; raises InputError if there is none."""
     if device is None:
         return jax.devices()[0]
     try:
         return jax.devices(device)[0]
     except RuntimeError:
-        there = ", ".join(sorted({d.platform for d in jax.devices()} | {"cpu"}))
-        raise InputError(f"there is no device {device!r} here; there is {there}") from None
+        kinds = ", ".join(sorted({d.platform for d in jax.devices()} | {"cpu"}))
+        raise InputError(f"there is no device {device!r} here; there is {kinds}") from None
 
 
-def whole(model: Model, every: int) -> int:
-    """Steps between kept states, which must divide all of them."""
+def check_every(model: Model, every: int) -> int:
+    """`every`, the number of steps between recorded states; raises InputError unless it divides the number of steps."""
     if model.steps % whole_number("every", every, 1):
         raise InputError(f"every={every!r} must be a number of steps that divides the {model.steps} of this run")
     return every
 
 
 def state_times(arrays: Tree, states: Tree, every: int) -> Array:
-    """When the states of a run are."""
+    """Times of the recorded states of a run (s)."""
     return arrays["inputs"]["t_0"] + arrays["inputs"]["h"] * every * jnp.arange(states["work"].shape[0])
 
 
-def settled(residual: Array, which: str = "the run") -> None:
-    """A sentence where Newton's method failed somewhere."""
+def require_converged(residual: Array, label: str = "the run") -> None:
+    """Raises InputError if Newton's method failed in any step."""
     if not float(jnp.max(residual)) < FAILED:
         raise InputError(
-            f"Newton's method fails in {which}: a residual of {float(jnp.max(residual)):.1e} round-offs is left; "
+            f"Newton's method fails in {label}: a residual of {float(jnp.max(residual)):.1e} round-offs is left; "
             "the twin does not halve its steps: try a smaller dt, or simulate(system, …)"
         )
 
@@ -270,7 +274,7 @@ class Runs:
 
     @property
     def failed(self) -> np.ndarray:
-        """Numbers of the samples that Newton's method could not solve: what stands in their outputs is no motion."""
+        """Indices of the samples for which Newton's method failed; their outputs are not valid."""
         return np.flatnonzero(~(self.residual < FAILED))
 
 
@@ -287,8 +291,8 @@ class Program:
     def run(self, rows: np.ndarray) -> tuple[Any, np.ndarray]:
         """Outputs and residuals of these samples; fewer than a batch are filled up with the last."""
         filled = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])
-        made, residual = self.compiled(self.shared, jax.device_put(filled, self.device))
-        return jax.tree.map(lambda a: np.asarray(a)[: len(rows)], made), np.asarray(residual)[: len(rows)]
+        outputs, residual = self.compiled(self.shared, jax.device_put(filled, self.device))
+        return jax.tree.map(lambda a: np.asarray(a)[: len(rows)], outputs), np.asarray(residual)[: len(rows)]
 
 
 def program(
@@ -302,21 +306,21 @@ def program(
     gains: Mapping[str, float] | None = None,
     device: str | None = None,
 ) -> Program:
-    """`output(motion)` of so many members at once, compiled.
+    """A compiled program for `output(motion)` of `batch` members of a family.
 
     `every` is the number of steps from one state that output sees to the next; by default it sees start and end. `renew` steps
     share the tangents of bodies, which pays on accelerators where the steps are small.
     """
-    ready()
+    require_64_bits()
     if not callable(output):
         raise InputError(f"output is {output!r}; it must be a function of the motion")
     whole_number("batch", batch, 1)
-    there, middle = found(device), family.box.mean(axis=1)
+    target, middle = find_device(device), family.box.mean(axis=1)
     member = family.member(middle)
-    steps = member.steps if every is None else whole(member, every)
-    answered(feedback, gains, member.arrays, family.names)
+    steps = member.steps if every is None else check_every(member, every)
+    check_feedback(feedback, gains, member.arrays, family.names)
 
-    def one(shared: tuple[dict[str, Any], dict[str, Any]], row: Any) -> tuple[Any, Any]:
+    def run_member(shared: tuple[dict[str, Any], dict[str, Any]], row: Any) -> tuple[Any, Any]:
         arrays = replace(family, fixed=shared[0], varying=shared[1]).arrays(row)
         names = family.names
         states, residual = motion_of(
@@ -324,11 +328,11 @@ def program(
         )
         return output(Motion(arrays, states, names, state_times(arrays, states, steps))), residual
 
-    shared = jax.device_put((family.fixed, family.varying), there)
-    rows = jax.device_put(np.repeat(middle[None], batch, axis=0), there)
-    compiled = jax.jit(jax.vmap(one, in_axes=(None, 0))).lower(shared, rows).compile()
-    fitting(compiled.memory_analysis(), there, batch)
-    return Program(batch, member.steps, compiled, shared, there)
+    shared = jax.device_put((family.fixed, family.varying), target)
+    rows = jax.device_put(np.repeat(middle[None], batch, axis=0), target)
+    compiled = jax.jit(jax.vmap(run_member, in_axes=(None, 0))).lower(shared, rows).compile()
+    require_memory(compiled.memory_analysis(), target, batch)
+    return Program(batch, member.steps, compiled, shared, target)
 
 
 def ensemble(
@@ -336,25 +340,25 @@ def ensemble(
 ) -> Runs:
     """`output(motion)` for every row of `values`, (samples, parameters), in batches of so many; options are those of `program`."""
     rows = np.atleast_2d(family.inside(values))
-    made = program(family, output, len(rows) if batch is None else batch, **options)
+    compiled = program(family, output, len(rows) if batch is None else batch, **options)
     outputs, residuals = [], []
-    for at in range(0, len(rows), made.batch):
-        one, residual = made.run(rows[at : at + made.batch])
-        outputs.append(one)
+    for first in range(0, len(rows), compiled.batch):
+        output_rows, residual = compiled.run(rows[first : first + compiled.batch])
+        outputs.append(output_rows)
         residuals.append(residual)
     joined = jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
     return Runs(rows, joined, np.concatenate(residuals))
 
 
-def fitting(needs: Any, device: Any, batch: int) -> None:
+def require_memory(needs: Any, device: Any, batch: int) -> None:
     """Raises InputError if a batch does not fit into the memory of a device, with a batch that would."""
     limit = (device.memory_stats() or {}).get("bytes_limit")
     if needs is None or not limit:
         return
-    wanted = needs.temp_size_in_bytes + needs.argument_size_in_bytes + needs.output_size_in_bytes
-    if wanted > limit:
-        fits = max(1, int(0.9 * batch * limit / wanted))
+    needed = needs.temp_size_in_bytes + needs.argument_size_in_bytes + needs.output_size_in_bytes
+    if needed > limit:
+        fits = max(1, int(0.9 * batch * limit / needed))
         raise InputError(
-            f"a batch of {batch} samples needs {wanted / 1e9:.3g} GB, and {device.device_kind} has {limit / 1e9:.3g}; "
+            f"a batch of {batch} samples needs {needed / 1e9:.3g} GB, and {device.device_kind} has {limit / 1e9:.3g}; "
             f"batch={fits} would fit"
         )

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-FEW = 12  # terms of a sum; longer ones are left to a library
+FEW = 12  # terms up to which a sum is written out
 
 
 def contract(A: Array, x: Array) -> Array:
@@ -41,7 +41,7 @@ def _looped(A: Array) -> Array:
 
 
 def _eliminated(k: int | Array, A: Array) -> Array:
-    """One column exchanged for one of the inverse."""
+    """One Gauss–Jordan step, on column k."""
     mine = jnp.arange(A.shape[0]) == k
     row, column = jnp.where(mine, 1.0, A[k]) / A[k, k], jnp.where(mine, 0.0, A[:, k])
     return jnp.where(mine[:, None], row, jnp.where(mine, 0.0, A) - column[:, None] * row)

@@ -1,9 +1,9 @@
-"""Newton's method of a step, with the tangents of one iterate kept for all that follow.
+"""Newton's method of a step, with the tangents of one iterate reused in the following ones.
 
     (Σ Ĝ_i D_i⁻¹ G_iᵀ) δλ = −c + Σ Ĝ_i D_i⁻¹ F_i,      δx_i = D_i⁻¹ (G_iᵀ δλ − F_i)
 
-Residuals must fall to their round-off. What bodies do to each other through the directions of their joints is left out of the
-tangents, so these converge fast, not at once; derivatives of a solution are refined in the same way and are exact.
+Residuals must fall to their round-off. The tangents leave out the coupling of bodies through the directions of their joints, so
+that convergence is fast but not quadratic; derivatives of a solution are refined in the same way and are exact.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from phloat.twin.body import free_tangent, moved, velocities
+from phloat.twin.body import end_state, free_tangent, velocities
 from phloat.twin.equations import (
     each_body,
     end_maps,
     equations,
-    gathered,
     joined,
     pulls,
     sliced,
     step_start,
-    turns,
+    sum_rows,
+    uses_directions,
     velocity_maps,
 )
 from phloat.twin.model import Tree
-from phloat.twin.ports import between, felt, port
+from phloat.twin.ports import generalised_force, mean_port, port
 from phloat.twin.small import along, contract, inverse
 
-ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
-STALLED = 1e4  # within so many round-offs a residual that falls no more is accepted
+ROUND_OFF = 16.0  # round-offs of the terms of an equation below which it counts as solved
+STALLED = 1e4  # round-offs below which a residual that no longer falls is accepted
 CHORDS = 8  # iterations with one set of tangents
 RENEWALS = 6
 EPS = 2.220446049250313e-16
-TINY = 2.2250738585072014e-308  # what rests and feels nothing has terms of no size
+TINY = 2.2250738585072014e-308  # replaces a scale of zero: a body at rest without forces
 
 
-def tangents(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, inputs: Tree) -> list[Tree]:
-    """Inverse tangents of the bodies of each group at the present unknowns."""
-    frames, old, forces = sliced(model, at["frames"]), before["ports"], at["forces"]
+def tangents(model: Tree, state: Tree, before: Tree, x: list[Array], values: Tree, inputs: Tree) -> list[Tree]:
+    """Inverse tangents of the bodies of each group at the unknowns x."""
+    frames, old, forces = sliced(model, values["frames"]), before["ports"], values["forces"]
     return [
         _tangent(g, state["bodies"][k], old[k], forces[k], frames[k], x[k], model["gravity"], inputs["h"])
         for k, g in enumerate(model["groups"])
@@ -49,36 +49,43 @@ def tangents(model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, i
 
 
 def correction_factors(
-    model: Tree, state: Tree, before: Tree, x: list[Array], at: Tree, inputs: Tree, bodies: list[Tree]
+    model: Tree, state: Tree, before: Tree, x: list[Array], values: Tree, inputs: Tree, bodies: list[Tree]
 ) -> Tree:
-    """What a correction needs: tangents of bodies, the rows between them, and the inverse of S."""
-    h, opening, closing = inputs["h"], joined(before["ports"]), joined(at["ports"])
+    """The factors of a Newton correction: inverse tangents D⁻¹ of bodies, Ĝ, D⁻¹Gᵀ, and the inverse of S."""
+    h, opening, closing = inputs["h"], joined(before["ports"]), joined(values["ports"])
     unit, unit_end = (pulls(model, opening, closing, state["gaps"], at_end=end)[0] for end in (False, True))
     hats, solutions, small = [], [], []
     for k, g in enumerate(model["groups"]):
-        (end, Q), lin, rot = at["ends"][k], state["bodies"][k]["V"].shape[1], state["bodies"][k]["omega"].shape[1]
-        G = _rows(g, unit, velocity_maps(g, between(before["ports"][k], at["ports"][k]), Q, Q))
-        hat = _rows(g, unit_end, end_maps(g, at["ports"][k], end["A"], Q, x[k][:, lin : lin + rot], h))
+        (end, Q), lin, rot = values["ends"][k], state["bodies"][k]["V"].shape[1], state["bodies"][k]["omega"].shape[1]
+        G = _rows(g, unit, velocity_maps(g, mean_port(before["ports"][k], values["ports"][k]), Q, Q))
+        hat = _rows(g, unit_end, end_maps(g, values["ports"][k], end["A"], Q, x[k][:, lin : lin + rot], h))
         hats.append(hat)
         solutions.append(contract(bodies[k]["inverse"], jnp.swapaxes(G, 1, 2)))
         small.append(contract(hat, solutions[-1]).ravel())
-    m = at["c"].shape[0]
-    S = gathered(jnp.concatenate([jnp.zeros(0), *small]), model["crossing"]).reshape(m, m)
-    S = at["by_gap"][:, None] * S + jnp.diag(at["by_lam"])
-    return {"bodies": bodies, "hats": hats, "solutions": solutions, "S": inverse(S), "by_gap": at["by_gap"]}
+    m = values["c"].shape[0]
+    S = sum_rows(jnp.concatenate([jnp.zeros(0), *small]), model["crossing"]).reshape(m, m)
+    S = values["by_gap"][:, None] * S + jnp.diag(values["by_lam"])
+    return {"bodies": bodies, "hats": hats, "solutions": solutions, "S": inverse(S), "by_gap": values["by_gap"]}
 
 
 def _tangent(
     group: Tree, states: Tree, old: Tree, forces: Array, frames: Array, x: Array, gravity: Array, h: Array
 ) -> Tree:
-    """D = ∂F/∂x of each body, forces on its ports held: its inverse, the size of its terms, and their units."""
+    """D = ∂F/∂x of each body at constant port forces: D⁻¹, the size of the terms of F, and the unit of each equation."""
 
     def one(b: Tree, ends: Tree, state: Tree, old: Tree, forces: Array, triads: Array, x: Array) -> Tree:
         def by_ports(x: Array) -> Array:
-            end, Q = moved(state, x, h)
+            end, Q = end_state(state, x, h)
 
-            def on_body(at: Tree, old: Tree, force: Array, triad: Array) -> Array:
-                return felt(at, between(old, port(at, end, triad, turns(group))), Q, Q, force, turns(group))
+            def on_body(place: Tree, old: Tree, force: Array, triad: Array) -> Array:
+                return generalised_force(
+                    place,
+                    mean_port(old, port(place, end, triad, uses_directions(group))),
+                    Q,
+                    Q,
+                    force,
+                    uses_directions(group),
+                )
 
             return jnp.sum(jax.vmap(on_body)(ends, old, forces, triads), axis=0)
 
@@ -99,15 +106,15 @@ def _rows(group: Tree, unit: Array, maps: Array) -> Array:
     """The unknown rows that touch each body, per its velocities: (bodies, k, size)."""
     padded = jnp.concatenate([unit, jnp.zeros((1, *unit.shape[1:]))])[:, : maps.shape[2]]
     chosen = padded[group["pulls"]]
-    there = jax.vmap(lambda T, slots: T[slots])(maps, group["slots"])
-    return jnp.sum(chosen[..., None] * there, axis=(2, 3))
+    slot_maps = jax.vmap(lambda T, slots: T[slots])(maps, group["slots"])
+    return jnp.sum(chosen[..., None] * slot_maps, axis=(2, 3))
 
 
-def corrected(model: Tree, P: Tree, F: list[Array], c: Array) -> tuple[list[Array], Array]:
+def correction(model: Tree, P: Tree, F: list[Array], c: Array) -> tuple[list[Array], Array]:
     """δx and δλ for the residuals F and c."""
     y = [along(t["inverse"], f) for t, f in zip(P["bodies"], F, strict=True)]
-    felt = [along(hat, one).ravel() for hat, one in zip(P["hats"], y, strict=True)]
-    right = P["by_gap"] * gathered(jnp.concatenate([jnp.zeros(0), *felt]), model["touching"]) - c
+    by_rows = [along(hat, one).ravel() for hat, one in zip(P["hats"], y, strict=True)]
+    right = P["by_gap"] * sum_rows(jnp.concatenate([jnp.zeros(0), *by_rows]), model["touching"]) - c
     lam = contract(P["S"], right)
     padded = jnp.concatenate([lam, jnp.zeros(1)])
     x = [
@@ -117,110 +124,110 @@ def corrected(model: Tree, P: Tree, F: list[Array], c: Array) -> tuple[list[Arra
     return x, lam
 
 
-def measured(P: Tree, at: Tree, lam: Array, h: Array) -> Array:
+def residual_size(P: Tree, values: Tree, lam: Array, h: Array) -> Array:
     """The largest residual in round-offs of the terms it is the sum of."""
-    worst = jnp.zeros(())
-    for t, F, f in zip(P["bodies"], at["F"], at["forces"], strict=False):
+    largest = jnp.zeros(())
+    for t, F, f in zip(P["bodies"], values["F"], values["forces"], strict=False):
         port = jnp.sum(jnp.abs(f), axis=(1, 2, 3))
         size = jnp.max(jnp.abs(F) * t["unit"], axis=1)
         scale = jnp.max((t["scale"] + port[:, None]) * t["unit"], axis=1)
-        worst = jnp.maximum(worst, jnp.max(size / jnp.maximum(scale, TINY)))
+        largest = jnp.maximum(largest, jnp.max(size / jnp.maximum(scale, TINY)))
     if lam.shape[0]:
-        ports = joined(at["ports"])
+        ports = joined(values["ports"])
         length = jnp.maximum(1.0, jnp.max(jnp.sum(jnp.abs(ports["c"]) + jnp.abs(ports["arm"]), axis=1)))
-        scale = at["by_gap"] * length / h + at["by_lam"] * (1.0 + jnp.abs(lam))
-        worst = jnp.maximum(worst, jnp.max(jnp.abs(at["c"]) / scale))
-    return jnp.where(jnp.isnan(worst), jnp.inf, worst) / EPS
+        scale = values["by_gap"] * length / h + values["by_lam"] * (1.0 + jnp.abs(lam))
+        largest = jnp.maximum(largest, jnp.max(jnp.abs(values["c"]) / scale))
+    return jnp.where(jnp.isnan(largest), jnp.inf, largest) / EPS
 
 
 def solved_step(
-    model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, kept: list[Tree] | None = None
+    model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, known_tangents: list[Tree] | None = None
 ) -> Tree:
     """x and λ of a step from a guess, with gaps at its end, the power of ports, the iterations, and the residual in round-offs.
 
-    `kept` are tangents of bodies from an earlier step; where they do not do, new ones are made.
+    `known_tangents` are tangents of bodies from an earlier step; if Newton's method does not converge with them, new ones are made.
     """
     before, h = step_start(model, state), inputs["h"]
 
     def evaluate(x: list[Array], lam: Array) -> Tree:
         return equations(model, state, before, x, lam, inputs)
 
-    def going(carry: Tree) -> Array:
+    def unfinished(carry: Tree) -> Array:
         wanting = (carry["size"] > ROUND_OFF) & ((carry["stuck"] < 3) | (carry["size"] > STALLED))
         return wanting & (carry["left"] > 0)
 
     def chords(carry: Tree, bodies: list[Tree] | None) -> Tree:
-        at = evaluate(carry["x"], carry["lam"])
-        bodies = tangents(model, state, before, carry["x"], at, inputs) if bodies is None else bodies
-        P = correction_factors(model, state, before, carry["x"], at, inputs, bodies)
+        values = evaluate(carry["x"], carry["lam"])
+        bodies = tangents(model, state, before, carry["x"], values, inputs) if bodies is None else bodies
+        P = correction_factors(model, state, before, carry["x"], values, inputs, bodies)
 
-        def once(c: Tree) -> Tree:
-            dx, dlam = corrected(model, P, c["F"], c["c"])
+        def iterate(c: Tree) -> Tree:
+            dx, dlam = correction(model, P, c["F"], c["c"])
             x, lam = jax.tree.map(jnp.add, c["x"], dx), c["lam"] + dlam
-            at = evaluate(x, lam)
-            size = measured(P, at, lam, h)
+            values = evaluate(x, lam)
+            size = residual_size(P, values, lam, h)
             stuck = jnp.where(size > 0.5 * c["size"], c["stuck"] + 1, 0)
             new = {"x": x, "lam": lam, "size": size, "stuck": stuck, "left": c["left"] - 1, "k": c["k"] + 1}
-            return new | {key: at[key] for key in ("F", "c", "gaps", "power")}
+            return new | {key: values[key] for key in ("F", "c", "gaps", "power")}
 
-        inner = {key: at[key] for key in ("F", "c", "gaps", "power")} | {"x": carry["x"], "lam": carry["lam"]}
+        inner = {key: values[key] for key in ("F", "c", "gaps", "power")} | {"x": carry["x"], "lam": carry["lam"]}
         inner |= {"size": jnp.array(jnp.inf), "stuck": jnp.array(0), "left": jnp.array(CHORDS), "k": carry["k"]}
-        done = lax.while_loop(going, once, inner)
-        return {key: done[key] for key in carry if key != "left"} | {"left": carry["left"] - 1}
+        result = lax.while_loop(unfinished, iterate, inner)
+        return {key: result[key] for key in carry if key != "left"} | {"left": carry["left"] - 1}
 
     m, nothing = state["gaps"].shape[0], jnp.zeros(())
     carry = {"x": x, "lam": lam, "gaps": jnp.zeros(m), "power": nothing, "size": nothing + jnp.inf}
     carry |= {"stuck": jnp.array(0), "k": jnp.array(0), "left": jnp.array(RENEWALS)}
-    if kept is not None:
-        carry = chords(carry, kept)
-    done = lax.while_loop(going, lambda c: chords(c, None), carry)
-    return {key: done[key] for key in ("x", "lam", "gaps", "power", "size", "k")}
+    if known_tangents is not None:
+        carry = chords(carry, known_tangents)
+    result = lax.while_loop(unfinished, lambda c: chords(c, None), carry)
+    return {key: result[key] for key in ("x", "lam", "gaps", "power", "size", "k")}
 
 
 @jax.custom_vjp
-def differentiable(given: tuple[Tree, Tree, Tree], x: list[Array], lam: Array) -> tuple[list[Array], Array]:
+def differentiable(arguments: tuple[Tree, Tree, Tree], x: list[Array], lam: Array) -> tuple[list[Array], Array]:
     """x and λ of a solved step as functions of (model, state, inputs), with the derivatives of its equations R(z) = 0.
 
-    Back from what is felt by z: Jᵀa = z̄, then −a on everything else in R.
+    Backwards, from the derivatives z̄ by z: Jᵀa = z̄, then −a times the derivatives of R by (model, state, inputs).
     """
     return x, lam
 
 
-def _forth(given: tuple[Tree, Tree, Tree], x: list[Array], lam: Array) -> Any:
-    return (x, lam), (given, x, lam)
+def _forward(arguments: tuple[Tree, Tree, Tree], x: list[Array], lam: Array) -> Any:
+    return (x, lam), (arguments, x, lam)
 
 
-def _back(known: Any, felt: tuple[list[Array], Array]) -> Any:
-    (model, state, inputs), x, lam = known
+def _backward(saved: Any, cotangents: tuple[list[Array], Array]) -> Any:
+    (model, state, inputs), x, lam = saved
 
-    def R(given: tuple[Tree, Tree, Tree], z: tuple[list[Array], Array]) -> tuple[list[Array], Array]:
-        at = equations(given[0], given[1], step_start(given[0], given[1]), *z, given[2])
-        return at["F"], at["c"]
+    def R(arguments: tuple[Tree, Tree, Tree], z: tuple[list[Array], Array]) -> tuple[list[Array], Array]:
+        values = equations(arguments[0], arguments[1], step_start(arguments[0], arguments[1]), *z, arguments[2])
+        return values["F"], values["c"]
 
     before = step_start(model, state)
-    at = equations(model, state, before, x, lam, inputs)
-    P = correction_factors(model, state, before, x, at, inputs, tangents(model, state, before, x, at, inputs))
+    values = equations(model, state, before, x, lam, inputs)
+    P = correction_factors(model, state, before, x, values, inputs, tangents(model, state, before, x, values, inputs))
     _, pulled = jax.vjp(R, (model, state, inputs), (x, lam))
-    correction = jax.linear_transpose(lambda r: corrected(model, P, *r), (at["F"], at["c"]))
-    a = refined(lambda r: pulled(r)[1], lambda r: jax.tree.map(jnp.negative, correction(r)[0]), felt)
-    by_given = pulled(jax.tree.map(jnp.negative, a))[0]
-    return by_given, jax.tree.map(jnp.zeros_like, x), jnp.zeros_like(lam)
+    transposed = jax.linear_transpose(lambda r: correction(model, P, *r), (values["F"], values["c"]))
+    a = refine(lambda r: pulled(r)[1], lambda r: jax.tree.map(jnp.negative, transposed(r)[0]), cotangents)
+    by_arguments = pulled(jax.tree.map(jnp.negative, a))[0]
+    return by_arguments, jax.tree.map(jnp.zeros_like, x), jnp.zeros_like(lam)
 
 
-differentiable.defvjp(_forth, _back)
+differentiable.defvjp(_forward, _backward)
 
 
-def refined(J: Any, precondition: Any, R: Any) -> Any:
-    """z with J z = R, by corrections; as far as they gain anything."""
+def refine(J: Any, precondition: Any, R: Any) -> Any:
+    """z with J z = R, by preconditioned corrections as long as each halves the residual."""
 
     def norm(r: Any) -> Array:
         return jnp.sqrt(sum((jnp.sum(a * a) for a in jax.tree.leaves(r)), jnp.zeros(())))
 
-    def going(c: tuple[Any, Any, Array, Array, Array]) -> Array:
+    def unfinished(c: tuple[Any, Any, Array, Array, Array]) -> Array:
         _, _, size, before, k = c
         return (size < 0.5 * before) & (k < 30) & (size > 0.0)
 
-    def once(c: tuple[Any, Any, Array, Array, Array]) -> Any:
+    def iterate(c: tuple[Any, Any, Array, Array, Array]) -> Any:
         z, dz, size, _, k = c
         z = jax.tree.map(jnp.add, z, dz)
         dz = precondition(jax.tree.map(jnp.subtract, R, J(z)))
@@ -228,5 +235,5 @@ def refined(J: Any, precondition: Any, R: Any) -> Any:
 
     dz = precondition(R)
     start = (jax.tree.map(jnp.zeros_like, dz), dz, norm(dz), jnp.array(jnp.inf), jnp.array(0))
-    z, *_ = lax.while_loop(going, once, start)
+    z, *_ = lax.while_loop(unfinished, iterate, start)
     return z

@@ -1,4 +1,4 @@
-"""The compiled time step: flat buffers of numbers, tables of where they stand, plain loops.
+"""The compiled time step: flat buffers of numbers, tables of offsets into them, plain loops.
 
-The physics is here: bodies, ports, rows, tangents, Newton's method, steps. `machine` has what they run on.
+The modules here are the physics: bodies, ports, rows, tangents, Newton's method, steps. `machine` has the low-level parts.
 """

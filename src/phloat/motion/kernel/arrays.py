@@ -158,7 +158,7 @@ class Arrays:
 
 
 def arrays_of(body: Body) -> Arrays:
-    """The constants of a body, made once and kept with it."""
+    """The constants of a body, cached on it."""
     return vars(body).setdefault("arrays", Arrays(body))
 
 

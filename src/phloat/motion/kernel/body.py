@@ -18,7 +18,7 @@ from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store
 
 @inner
 def pair(i, j):
-    """Where the pair (i, j) of axes stands among the symmetric ones."""
+    """Index of the pair (i, j) of axes among the symmetric ones."""
     a, b = min(i, j), max(i, j)
     return a * (5 - a) // 2 + b
 
@@ -116,7 +116,7 @@ def lost_force(B, i, w, x):
 
 @jit
 def begin(B, i, data, index, w, h):
-    """What does not change during the iterations of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
+    """Constants of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
 
     What rounding took from D0 is multiplied by the rates of the step before, which are near enough.
     """

@@ -17,9 +17,9 @@ from phloat.motion.kernel.machine.uncompiled import PLAIN, intrinsic, laws
 
 to_fixed_tuple: Any = ndarray.to_fixed_tuple
 CALLED = types.void(*[types.float64] * 4, types.CPointer(types.float64), types.CPointer(types.float64))
-EFFORT, WEIGHT, ENERGY, OUTPUTS = range(4)  # what a law writes
+EFFORT, WEIGHT, ENERGY, OUTPUTS = range(4)  # outputs of a law
 _addresses = itertools.count(1)
-_compiled: list[Any] = []  # for as long as they may be called
+_compiled: list[Any] = []  # references that keep compiled laws alive
 
 
 def _compile_scalar(name: str) -> None:
@@ -50,7 +50,7 @@ def _where(condition, yes, no):
 
 @lru_cache(maxsize=256)
 def law_address(function: LawFunction) -> int:
-    """Where the compiled law is: (x₀, x₁, rate, h, numbers, out) → effort over the step, h ∂effort/∂x₁, energy at x₁."""
+    """Address of a compiled law: (x₀, x₁, rate, h, numbers, out) → effort over the step, h ∂effort/∂x₁, energy at x₁."""
     compiled: Callable[..., Any] = (lambda f: f) if PLAIN else nb.njit(error_model="numpy", nogil=True)
     spring, damper, mean = compiled(function.spring), compiled(function.damper), compiled(mean_effort)
     length = len(function.numbers)
@@ -66,7 +66,7 @@ def law_address(function: LawFunction) -> int:
     def law(x0, x1, rate, h, numbers, out):
         known = parameters(numbers)
         effort, slope, energy = mean(spring_of, x0, x1, known)
-        resisted, steep = damper(rate, *known)
+        resisted, steep = damper(0.5 * (x0 + x1), rate, *known)
         out[EFFORT], out[WEIGHT], out[ENERGY] = effort + resisted, 0.5 * h * slope + steep, energy
 
     if PLAIN:

@@ -1,4 +1,4 @@
-"""What never changes during a run, in tables and buffers."""
+"""The constants of a run, as tables and buffers."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from phloat.motion.kernel.tables import BODY_COLUMNS, END_COLUMNS, ENTRY_COLUMNS
 
 
 class KernelModel(NamedTuple):
-    """What never changes during a run: tables, constants, and the program that factorises S."""
+    """The constants of a run: tables, numbers, and the program that factorises S."""
 
     bodies: np.ndarray
     ends: np.ndarray

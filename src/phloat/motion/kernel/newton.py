@@ -10,24 +10,26 @@ import numpy as np
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
-from phloat.motion.kernel.machine.compiler import hot, inner, jit, part
+from phloat.motion.kernel.machine.compiler import hot, inner, jit, part, rare
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
-from phloat.motion.kernel.machine.threads import HANDS, WRONG
+from phloat.motion.kernel.machine.threads import HANDS, WRONG, once
 from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, assemble, close, do, each
 from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
-ROUND_OFF = 16.0  # of the terms of an equation: what counts as solved
-STALLED = 1e4  # within so many round-offs a residual that has not fallen three times in a row is accepted
-QUICK = 13.0  # how much an iteration with new factors gains, as a logarithm
-SURE = 100.0  # how far the residual after a correction, foreseen from the rate of the one before, is below what counts as solved
-BELIEVED = 1e-3  # the quickest fall of a residual that is expected again: one correction may meet it by chance
-FAR = 1e14  # residuals beyond which old factors are not even tried
+ROUND_OFF = 16.0  # round-offs of the terms of an equation below which it counts as solved
+STALLED = 1e4  # round-offs below which a residual that has not halved three times in a row is accepted
+QUICK = 13.0  # logarithm of the factor by which an iteration with new factors reduces the residual
+SURE = (
+    100.0  # a residual predicted this factor below the tolerance, from the rate of the last correction, is not computed
+)
+BELIEVED = 1e-3  # the largest reduction by one correction that is extrapolated; larger ones may be chance
+FAR = 1e14  # round-offs above which old factors are not tried
 
 
 @part
 def residuals(m, w, iw, gravity, h, whole):
-    """Where everything is at the end of the step; where `whole` also F of every body and c of every unknown row.
+    """Configuration at the end of the step, forces of entries, and if `whole` also F of every body and c of every unknown row.
 
     Returns the largest residual in round-offs of the terms it is the sum of (once there are factors, which bring the scales).
     """
@@ -38,6 +40,8 @@ def residuals(m, w, iw, gravity, h, whole):
         port_end(B, E, e, m.data, w, t.SCRATCH)
         clear(w, E[e, t.E_OUT])
     for j in range(len(J)):
+        if J[j, t.J_RATES]:
+            set_velocity_gaps(m, w, j, h)
         act(m, w, j, h)
         if whole and J[j, t.J_UNKNOWN]:
             worst = entry_off(m, w, iw, j, h, worst)
@@ -54,7 +58,7 @@ def residuals(m, w, iw, gravity, h, whole):
 
 @hot
 def act(m, w, j, h):
-    """One entry: its gaps at the end, its forces on both ports, its equations where λ is unknown."""
+    """Gaps of an entry at the end of the step, its forces on both ports, and its equations c if λ is unknown."""
     E, J, R, T = m.ends, m.entries, m.rows, m.terms
     a, b = J[j, t.J_A], J[j, t.J_B]
     at, right = m.where[t.LAM] + J[j, t.J_LAM], m.where[t.RIGHT] + J[j, t.J_LAM]
@@ -88,7 +92,7 @@ def act(m, w, j, h):
 
 @part
 def refactor(m, w, iw, gravity, h):
-    """Rows, then body by body D_i with what its ports feel, D_i⁻¹ and its part of S. False where a body has no D_i⁻¹."""
+    """G and Ĝ, then D_i⁻¹ of every body with its port forces, S and its factors. Returns False if a D_i is singular."""
     J = m.entries
     iw[t.I_FACTORISATIONS] += 1
     for j in range(len(J)):
@@ -115,32 +119,59 @@ def refactor(m, w, iw, gravity, h):
 @jit
 def linear_rows(m, w, j, h):
     """G (discrete rows) and Ĝ (derivative of the gaps at the end, over h) of an entry, for each of its bodies."""
-    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
-    a, b = J[j, t.J_A], J[j, t.J_B]
-    for k in range(J[j, t.J_ROWS]):
-        r = J[j, t.J_ROW] + k
+    for k in range(m.entries[j, t.J_ROWS]):
         for hat in range(2):
-            clear(w, t.OUT_A)
-            clear(w, t.OUT_B)
-            side = t.E_END if hat else t.E_MEAN
-            coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
-            pull(R, m.terms, r, 1.0, m.data, w, E[a, side], E[b, side], coef, t.OUT_A, t.OUT_B)
-            for which in range(2):
-                e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if which else (a, J[j, t.J_INC_A], t.OUT_A)
-                if inc < 0:
-                    continue
-                wide = B[E[e, t.E_BODY], t.WIDE]
-                to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
-                fill(wide, 0.0, w, to)
-                if hat:
-                    carry_end(B, E, e, m.data, w, out, to, h)
-                else:
-                    carry_mean(B, E, e, m.data, w, out, to)
+            linear_row(m, w, j, k, hat, h)
+
+
+@part
+def linear_row(m, w, j, k, hat, h):
+    """G of row k of an entry for each of its bodies; with `hat` Ĝ."""
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
+    a, b, r = J[j, t.J_A], J[j, t.J_B], J[j, t.J_ROW] + k
+    clear(w, t.OUT_A)
+    clear(w, t.OUT_B)
+    port = t.E_END if hat else t.E_MEAN
+    coef = R[r, t.R_COEF] + (t.COEF_END if hat else t.COEF_MEAN)
+    pull(R, m.terms, r, 1.0, m.data, w, E[a, port], E[b, port], coef, t.OUT_A, t.OUT_B)
+    for side in range(2):
+        e, inc, out = (b, J[j, t.J_INC_B], t.OUT_B) if side else (a, J[j, t.J_INC_A], t.OUT_A)
+        if inc < 0:
+            continue
+        wide = B[E[e, t.E_BODY], t.WIDE]
+        to = G[inc, t.G_HAT if hat else t.G_MEAN] + k * wide
+        fill(wide, 0.0, w, to)
+        if hat:
+            carry_end(B, E, e, m.data, w, out, to, h)
+        else:
+            carry_mean(B, E, e, m.data, w, out, to)
+
+
+@rare
+def set_velocity_gaps(m, w, j, h):
+    """Gaps ∓½ h G x of compliant rows that have a rate and no gap: for their laws, zero in the middle of the step.
+
+    G is written where `refactor` writes it again before it is used.
+    """
+    once()
+    B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
+    for k in range(J[j, t.J_ROWS]):
+        r, rate = J[j, t.J_ROW] + k, 0.0
+        if R[r, t.R_FUNCTION] < t.VELOCITY:
+            continue
+        linear_row(m, w, j, k, 0, h)
+        for side in range(2):
+            e, inc = (J[j, t.J_B], J[j, t.J_INC_B]) if side else (J[j, t.J_A], J[j, t.J_INC_A])
+            if inc >= 0:
+                i = E[e, t.E_BODY]
+                wide = B[i, t.WIDE]
+                rate += dot_4(wide, w, G[inc, t.G_MEAN] + k * wide, w, B[i, t.W_X])
+        w[R[r, t.R_COEF] + t.GAP0], w[R[r, t.R_COEF] + t.GAP1] = -0.5 * h * rate, 0.5 * h * rate
 
 
 @part
 def correct(m, w, gravity, h):
-    """x and λ corrected with the factors there are."""
+    """Corrects x and λ with the present factors."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
     right, delta = m.where[t.RIGHT], m.where[t.DELTA]
     for k in range(m.where[t.MULTIPLIERS]):
@@ -161,19 +192,19 @@ def correct(m, w, gravity, h):
 
 @inner
 def take_back(m, w):
-    """x and λ as they were before the last correction."""
+    """Restores x and λ of before the last correction."""
     B = m.bodies
     for i in range(len(B)):
         add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_Y], w, B[i, t.W_X])
     axpy(m.where[t.MULTIPLIERS], -1.0, w, m.where[t.DELTA], w, m.where[t.LAM])
 
 
-# --- how far a step is from solved: residuals beside the round-off of the terms they are sums of ------------------------
+# --- residuals relative to the round-off of the terms they are sums of ------------------------
 
 
 @hot
 def sum_up(w, force, port, turns, to):
-    """+ the sizes of the force at a port and of its moments: forces that balance each other leave their round-off."""
+    """Adds the magnitudes of the force and moments at a port to w[to], w[to + 1]: their sum may cancel, its round-off does not."""
     size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
     moment = size * (abs(w[port + t.ARM]) + abs(w[port + t.ARM + 1]) + abs(w[port + t.ARM + 2]))
     if turns:
@@ -185,7 +216,7 @@ def sum_up(w, force, port, turns, to):
 
 @hot
 def larger(iw, worst, size, scale, body, entry):
-    """The larger of `worst` and size / (ε scale), with the body or the entry that it belongs to noted."""
+    """The larger of `worst` and size / (ε scale); stores the index of its body or entry in iw."""
     if size > worst * EPS * scale:
         worst = size / (EPS * scale) if scale > 0.0 else np.inf
         iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = body, entry
@@ -194,7 +225,7 @@ def larger(iw, worst, size, scale, body, entry):
 
 @hot
 def body_off(B, i, w, iw, worst):
-    """The larger of `worst` and the residual of a body, in the unit √D_kk, beside the terms it is the sum of."""
+    """The larger of `worst` and the residual of a body in round-offs of its terms, all in the unit √D_kk."""
     size, scale, total = 0.0, 0.0, 0.0
     F, s, u, lin, rot = B[i, t.W_F], B[i, t.W_SCALE], B[i, t.W_UNIT], B[i, t.N_LIN], B[i, t.N_ROT]
     for k in range(B[i, t.SIZE]):
@@ -213,7 +244,7 @@ def body_off(B, i, w, iw, worst):
 
 @hot
 def entry_off(m, w, iw, j, h, worst):
-    """The larger of `worst` and the rows of an entry, beside the lengths they are made of."""
+    """The larger of `worst` and the residuals of the rows of an entry in round-offs of the lengths in them."""
     E, J, R = m.ends, m.entries, m.rows
     a, b = J[j, t.J_A], J[j, t.J_B]
     length = w[t.FLOOR]  # else a port at the origin, without an arm, has no length at all

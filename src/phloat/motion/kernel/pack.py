@@ -176,7 +176,7 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
     stripped, numbers = strips(n, triples, values)
     row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(stripped), arrays.damped
     long = row[t.LONG] = fours(n)
-    places: dict[int, Any] = {
+    offsets: dict[int, Any] = {
         t.D_MASS: np.concatenate([[body.inertia.m, body.elastic.time], arrays.T.ravel()]),
         t.D_J0: j0,
         t.D_J1: padded(j1),
@@ -189,13 +189,15 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
         t.D_D: padded(D),
         t.D_Q: numbers,
     }
-    for column, value in places.items():
+    for column, value in offsets.items():
         row[column] = data.put(value)
     row[t.I_QUAD] = index.put([number for strip in stripped for number in strip])
-    known = [(set(np.flatnonzero(D[a])) | set(triples[triples[:, 0] == a, 1])) for a in range(len(D))]
-    knowing = [[a for a in range(len(D)) if k in known[a]] for k in range(n)]
-    row[t.I_STRAINS] = index.put(index.size + n + 1 + np.cumsum([0, *(len(strains) for strains in knowing)]))
-    index.put(np.array([a for strains in knowing for a in strains]))
+    coordinates_of_strain = [(set(np.flatnonzero(D[a])) | set(triples[triples[:, 0] == a, 1])) for a in range(len(D))]
+    strains_of_coordinate = [[a for a in range(len(D)) if k in coordinates_of_strain[a]] for k in range(n)]
+    row[t.I_STRAINS] = index.put(
+        index.size + n + 1 + np.cumsum([0, *(len(strains) for strains in strains_of_coordinate)])
+    )
+    index.put(np.array([a for strains in strains_of_coordinate for a in strains]))
     row[t.WIDE] = wide = fours(lin + rot + n)
     row[t.W_DW] = w.room(wide * wide)
     row[t.W_D0] = w.room(2 * n * long)
@@ -226,6 +228,7 @@ class _Tables:
             entries[j, [t.J_ROW, t.J_ROWS, t.J_LAM, t.J_UNKNOWN]] = len(rows), len(entry.rows), lam, unknown
             entries[j, t.J_WORK] = works + 2 * j
             entries[j, t.J_EXTRA] = any(changes(one.row) for one in entry.rows)
+            entries[j, t.J_RATES] = any(one.mode == t.COMPLIANT and not one.row.has_gap for one in entry.rows)
             lam += len(entry.rows)
             triads = t.PLAIN_TRIAD * any(uses_directions(one.row) for one in entry.rows)
             triads = t.ORTHONORMAL if any(one.row.follows for one in entry.rows) else triads
@@ -241,8 +244,8 @@ class _Tables:
         on_bodies = np.array([end[t.E_BODY] for end in ends], dtype=int)
         self.bodies[:, t.N_END] = np.bincount(on_bodies[on_bodies >= 0], minlength=len(self.bodies))
         self.bodies[:, t.FIRST_END] = np.cumsum(self.bodies[:, t.N_END]) - self.bodies[:, t.N_END]
-        held = np.argsort(on_bodies, kind="stable")[np.sum(on_bodies < 0) :]
-        return self._model({"ends": ends, "entries": entries, "rows": rows, "incidences": table}, held)
+        ends_by_body = np.argsort(on_bodies, kind="stable")[np.sum(on_bodies < 0) :]
+        return self._model({"ends": ends, "entries": entries, "rows": rows, "incidences": table}, ends_by_body)
 
     def _by_body(self, entries: np.ndarray, ends: list[np.ndarray], incidences: list[np.ndarray]) -> np.ndarray:
         """The table of incidences, body by body; entries and bodies get their places in it."""
@@ -250,8 +253,8 @@ class _Tables:
         order = np.argsort(owners, kind="stable")
         place, table = np.argsort(order), np.array(incidences, dtype=np.int64).reshape(-1, t.INC_COLUMNS)[order]
         for inc in (t.J_INC_A, t.J_INC_B):
-            there = entries[:, inc] >= 0
-            entries[there, inc] = place[entries[there, inc]]
+            mask = entries[:, inc] >= 0
+            entries[mask, inc] = place[entries[mask, inc]]
         for i in dict.fromkeys(owners.tolist()):
             mine = np.flatnonzero(owners[order] == i)
             counts = table[mine, t.G_ROWS]
@@ -260,22 +263,22 @@ class _Tables:
             self.bodies[i, t.W_SOL] = self.w.room(int(self.bodies[i, t.WIDE] * counts.sum()))
         return table
 
-    def _model(self, tables: dict[str, Any], held: np.ndarray) -> KernelModel:
+    def _model(self, tables: dict[str, Any], ends_by_body: np.ndarray) -> KernelModel:
         """All tables, with λ and S, the order in which S is eliminated, and who adds to its blocks."""
         entries, incidences = tables["entries"], tables["incidences"]
         unknown = int(entries[:, t.J_UNKNOWN].sum())
         multipliers = int(entries[:unknown, t.J_ROWS].sum())
-        where = np.zeros(8, dtype=np.int64)
-        where[t.LAM] = self.w.room(int(entries[:, t.J_ROWS].sum()))
+        offsets = np.zeros(8, dtype=np.int64)
+        offsets[t.LAM] = self.w.room(int(entries[:, t.J_ROWS].sum()))
         for column in (t.RIGHT, t.PIVOTS, t.DELTA, t.SAVED):
-            where[column] = self.w.room(multipliers)
+            offsets[column] = self.w.room(multipliers)
         pairs = []
         for first, count in self.bodies[:, [t.FIRST_INC, t.N_INC]].tolist():
             pairs += list(product(range(first, first + count), repeat=2))
         coupled = [(int(incidences[a, t.G_ENTRY]), int(incidences[b, t.G_ENTRY])) for a, b in pairs]
         blocks = entries[:unknown, [t.J_BLOCK, t.J_ROWS, t.J_LAM]]
         plan = eliminated(blocks[:, 1].tolist(), blocks[:, 2].tolist(), coupled, self.w.size)
-        where[t.S_AT], where[t.S_SIZE], where[t.MULTIPLIERS] = self.w.room(plan.size), plan.size, multipliers
+        offsets[t.S_AT], offsets[t.S_SIZE], offsets[t.MULTIPLIERS] = self.w.room(plan.size), plan.size, multipliers
         blocks[:, 0] = entries[:unknown, t.J_BLOCK] = [plan.offsets[j, j] for j in range(unknown)]
         assembly = [(a, b, plan.offsets[c]) for (a, b), c in zip(pairs, coupled, strict=True)]
         tables = tables | {"bodies": self.bodies, "terms": self.terms, "blocks": blocks, "assembly": assembly}
@@ -287,9 +290,9 @@ class _Tables:
             order=plan.order,
             entry_of=plan.entry_of,
             sweep=plan.sweep,
-            held=held,
-            factors=short(factor_ranges(self.bodies, incidences, where), 2),
-            where=where,
+            held=ends_by_body,
+            factors=short(factor_ranges(self.bodies, incidences, offsets), 2),
+            where=offsets,
             ranges=ranges(self.bodies),
             crew=np.zeros(CREW_SIZE, dtype=np.int64),
         )

@@ -1,6 +1,6 @@
-"""What is done body by body, range of bodies by range: alone, or shared among threads; and what bodies add to S.
+"""Jobs on all bodies, by ranges of bodies that threads can share; and the contributions of bodies to S.
 
-Bodies of a range use one workspace in turn; that of another range is another, so ranges can be done at the same time.
+The bodies of a range share one workspace; each range has its own, so ranges can run at the same time.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def do(m, w, gravity, h, job, r):
 
 @part
 def _factors(m, w, i, gravity, h):
-    """D_i with what its ports feel, D_i⁻¹ and D_i⁻¹G_iᵀ; False where there is no D_i⁻¹."""
+    """D_i with its port forces, D_i⁻¹ and D_i⁻¹G_iᵀ; returns False if D_i is singular."""
     B, E, J = m.bodies, m.ends, m.entries
     tangent(B, i, m.data, m.indices, w, h)
     scales(B, i, m.data, w, gravity, h)
@@ -81,7 +81,7 @@ def _update(m, w, i):
 
 @part
 def each(m, w, gravity, h, job):
-    """A job on all bodies, by as many threads as there are."""
+    """Runs a job on all bodies, shared among the threads."""
     count, crew, job = len(m.ranges), m.crew, np.int64(job)  # no constant: `do` is compiled once for all jobs
     if crew[HANDS] <= 1:
         for r in range(count):
@@ -101,7 +101,7 @@ def each(m, w, gravity, h, job):
 
 @part
 def serve(m, w, gravity):
-    """Ranges of the jobs that another thread leads, until it says that all may go."""
+    """Runs ranges of the jobs of the leading thread until it ends the run."""
     count, crew = len(m.ranges), m.crew
     while look(crew, LEAVE) == 0:
         if look(crew, NEXT) < count:

@@ -97,14 +97,14 @@ def port_end(B, E, e, data, w, scratch):
 
 @hot
 def clear(w, o):
-    """No forces."""
+    """Sets the forces at w[o] to zero."""
     for k in range(U(0), U(t.OUT_SIZE), W):
         store(w, U(o) + k, broadcast(0.0))
 
 
 @hot
 def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
-    """+ what `force` at a port does to (V, ω, η): f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ).
+    """+ the generalised force of `force` at a port: f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ).
 
     R stands at `turn`, S at `bend` (3 × 3).
     """
@@ -182,20 +182,20 @@ def shortening(B, i, w, h):
 
 @inner
 def carry(B, E, e, data, w, port, turn, scale, bend, force, out):
-    """The same as `carried`, where it need not be fast: compiled once."""
+    """`carried` as one compiled function, for calls that need not be fast."""
     carried(B, E, e, data, w, port, turn, scale, bend, force, out)
 
 
 @inner
 def carry_mean(B, E, e, data, w, force, out):
-    """The transpose of the discrete rows."""
+    """Adds the generalised force at the mean port: a column of the discrete rows Gᵀ."""
     i = E[e, t.E_BODY]
     carry(B, E, e, data, w, E[e, t.E_MEAN], B[i, t.W_QT], 1.0, B[i, t.W_QT], force, out)
 
 
 @inner
 def power(B, E, e, data, w, force):
-    """What forces at a port do to its body, times the velocities of the step."""
+    """Power of the forces at a port with the mean velocities of the step (W)."""
     i = E[e, t.E_BODY]
     if i < 0:
         return 0.0
@@ -206,13 +206,13 @@ def power(B, E, e, data, w, force):
 
 @inner
 def carry_end(B, E, e, data, w, force, out, h):
-    """The derivative of gaps at the end, over h."""
+    """Adds the generalised force at the end port: a column of Ĝᵀ, the derivative of gaps at the end over h."""
     i = E[e, t.E_BODY]
     carry(B, E, e, data, w, E[e, t.E_END], B[i, t.W_QT], shortening(B, i, w, h), B[i, t.W_Q1] + t.Q_A, force, out)
 
 
 @hot
 def forces_on_body(B, E, e, data, w):
-    """Γ += what stands at this end."""
+    """Adds the generalised force of this end to Γ of its body."""
     i = E[e, t.E_BODY]
     carried(B, E, e, data, w, E[e, t.E_MEAN], B[i, t.W_QT], 1.0, B[i, t.W_QT], E[e, t.E_OUT], B[i, t.W_GAM])

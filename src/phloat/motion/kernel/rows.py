@@ -20,7 +20,7 @@ from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import main_tables
 from phloat.motion.kernel.ports import clear, port_start, power
 
-SLACK = 1e-9  # of a range: no further beyond it is round-off
+SLACK = 1e-9  # of the width of a range: round-off at its ends
 
 
 @hot
@@ -47,7 +47,7 @@ def term_sum(T, first, count, data, w, A, B):
 
 @hot
 def push(w, a, x, y, z, on_A, on_B):
-    """+ a force on a vector of two ports."""
+    """Adds a force on a vector of two ports."""
     if a == SEPARATION:
         w[on_A + t.FORCE] -= x
         w[on_A + t.FORCE + 1] -= y
@@ -144,7 +144,7 @@ def direction(R, T, r, data, w, A, B):
 
 @inner
 def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
-    """+ the forces of λ on the ports A and B."""
+    """Adds the forces of λ to those on the ports A and B."""
     function, first, n = R[r, t.R_FUNCTION], R[r, t.R_TERM], R[r, t.R_P]
     if function == t.VELOCITY or function == t.SPIN:
         x, y, z, scale = direction(R, T, r, data, w, A, B)
@@ -174,7 +174,7 @@ def cosine_of_turn(w, A, B):
 
 @inner
 def piece_at(data, o, n, x):
-    """How many of the n bounds lie below x."""
+    """Index of the piece at x: the number of the n bounds below x."""
     low, high = 0, n
     while low < high:
         middle = (low + high) >> 1
@@ -227,7 +227,7 @@ def _beyond(data, at, n, x):
 
 @inner
 def noted(R, r, data, w, rate, now, A, B):
-    """Keep the extremes of what the law of a row is asked for, and when it was first asked beyond what it knows."""
+    """Stores the extremes of elongation, rate and turn of a law, and the step at which each first left its range."""
     o = R[r, t.R_COEF]
     if w[o + t.TURN_COSINE] > -1.0:
         cosine = cosine_of_turn(w, A, B)
@@ -265,7 +265,7 @@ def potential(R, r, data, indices, w, gap):
 
 @inner
 def law_resistance(R, r, data, indices, w, h):
-    """What the law of a row holds against its motion over the step, and its derivative by the gap at the end, times h.
+    """Effort of the law of a row against its motion over the step, and its derivative by the gap at the end, times h.
 
     Springs give the slope of their potential between both gaps (exact in energy), dampers act on Δg/h.
     """

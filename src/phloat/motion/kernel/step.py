@@ -1,4 +1,4 @@
-"""Steps one after the other: predict, solve, count works, accept; snapshots on the way."""
+"""The time step: predict, solve, add up works, accept; and runs of steps with snapshots."""
 
 import math
 
@@ -18,7 +18,7 @@ MOST_ITERATIONS = 25
 
 @jit
 def set_step(m, w, iw, h):
-    """A new step size: the constant parts of the tangents, and no factors yet."""
+    """Sets the step size h: computes the constant parts of the tangents and discards the factors."""
     m, w = placed(m), pointer(w)
     for i in range(len(m.bodies)):
         of_body.set_constant_tangent(m.bodies, i, m.data, w, h)
@@ -27,7 +27,7 @@ def set_step(m, w, iw, h):
 
 @jit
 def exchange(m, w, iw, bank):
-    """The factors in w and those in the bank, of a step of another size, change places."""
+    """Swaps the factors in w with those in the bank, which belong to another step size."""
     m, w = placed(m), pointer(w)
     at = 0
     for k in range(len(m.factors)):
@@ -41,7 +41,7 @@ def exchange(m, w, iw, bank):
 
 @jit
 def arrive(m, w):
-    """Ports at the start of a step, from the state."""
+    """Computes the ports at the start of a step from the state."""
     m, w = placed(m), pointer(w)
     for e in range(len(m.ends)):
         port_start(m.bodies, m.ends, e, m.data, w, t.SCRATCH)
@@ -68,7 +68,7 @@ def predict(m, w, iw, guess):
 
 @inner
 def pays(w, size, before):
-    """Whether new factors cost less than the iterations they save, at the rate at which the residual falls."""
+    """Whether new factors cost less than the iterations they save, from the rate of convergence."""
     left = math.log(max(size / w[t.TOLERATED], 1.0))
     slow = left / math.log(before / size) if size < before else math.inf
     return slow - left / QUICK > w[t.COSTLY]
@@ -113,7 +113,7 @@ def solve(m, w, iw, gravity, h, careful):
 
 @inner
 def works(m, w, h):
-    """What each entry did on its two bodies during the step: h × forces · velocities."""
+    """Adds the work of each entry on its two bodies over the step, h × forces · velocities."""
     B, E, J = m.bodies, m.ends, m.entries
     for j in range(len(J)):
         for side in range(2):
@@ -123,7 +123,7 @@ def works(m, w, h):
 
 @inner
 def settle_in(m, w, iw, h):
-    """The end of the step becomes the start of the next."""
+    """Makes the end of the step the start of the next."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
     for i in range(len(B)):
         x, size = B[i, t.W_X], B[i, t.SIZE]

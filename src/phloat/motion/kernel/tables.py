@@ -49,9 +49,10 @@ FORCE, ON_DIR, TORQUE, OUT_SIZE = 0, 3, 12, 16
 FRAME_DIR, FRAME_SIZE = 3, 12  # of a moving frame: place (ground only) and directions
 
 # --- entries ---------------------------------------------------------------------------------------------------------
-# ends, rows, place of λ, whether λ is unknown, works on both ends in w, incidences, diagonal block of S in w, geometric rows
-J_A, J_B, J_ROW, J_ROWS, J_LAM, J_UNKNOWN, J_WORK, J_INC_A, J_INC_B, J_BLOCK, J_EXTRA = range(11)
-ENTRY_COLUMNS = 11
+# ends, rows, place of λ, whether λ is unknown, works on both ends in w, incidences, diagonal block of S in w, whether any row is
+# geometric, and whether any has a law and no gap
+J_A, J_B, J_ROW, J_ROWS, J_LAM, J_UNKNOWN, J_WORK, J_INC_A, J_INC_B, J_BLOCK, J_EXTRA, J_RATES = range(12)
+ENTRY_COLUMNS = 12
 
 # --- rows ------------------------------------------------------------------------------------------------------------
 # g = f(p, q): the function, in terms the first of p and how many, of q how many; i where the row is just c · e_i, else −1; the

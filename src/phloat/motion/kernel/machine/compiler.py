@@ -66,6 +66,7 @@ _inside = {**_lean, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 jit = compiled(**_lean)
 inner = compiled(**_inside)
 hot = compiled(**_inside, forceinline=True)
+rare = compiled(**_inside, forceinline=False)  # what `hot` functions call becomes `hot` too, unless it says otherwise
 part = compiled(**_lean, inline="always")  # large, called once: compiled with what calls it instead of twice
 making = compiled(**_options)  # for what makes arrays of its own
 exact = compiled(**{**_inside, "fastmath": False})  # sums in the order in which they are written
