@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,6 +258,14 @@ def as_array(value: object) -> np.ndarray:
 
 def _numbers(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) + (" number" if shape == (1,) else " numbers") if shape else "a number"
+
+
+def require_folder(path: str | Path) -> Path:
+    """The path of a file to be written. Raises InputError if its folder does not exist."""
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise InputError(f"there is no folder {str(file.parent)!r} for {file.name!r}; create it first")
+    return file
 
 
 __all__ = [name for name, value in globals().items() if isinstance(value, type) and issubclass(value, Exception)]

@@ -96,7 +96,7 @@ from phloat.motion.inputs.signals import piecewise as piecewise
 from phloat.motion.ledger import energy_ledger as energy_ledger
 from phloat.motion.result import Result as Result
 from phloat.motion.resume import resume as resume
-from phloat.motion.run.events import Event as Event
+from phloat.motion.run.task import Event as Event
 from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha as GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA as IDA
 from phloat.motion.schemes.midpoint import Composition4 as Composition4, Midpoint as Midpoint

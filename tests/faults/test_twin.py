@@ -16,7 +16,7 @@ from phloat.twin.export import exported
 from phloat.twin.gradients import Problem, family, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.run import ensemble, find_device, require_converged, require_memory, simulate
+from phloat.twin.run import ensemble, find_device, require_converged, require_device_memory, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 
@@ -43,8 +43,8 @@ def test_a_batch_too_large_names_one_that_fits():
     needs = SimpleNamespace(temp_size_in_bytes=9e9, argument_size_in_bytes=0.5e9, output_size_in_bytes=0.5e9)
     device = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 4e9}, device_kind="a card")
     with raises(InputError, "1000", "batch=360"):
-        require_memory(needs, device, 1000)
-    require_memory(needs, SimpleNamespace(memory_stats=lambda: None), 1000)
+        require_device_memory(needs, device, 1000)
+    require_device_memory(needs, SimpleNamespace(memory_stats=lambda: None), 1000)
 
 
 def test_a_device_that_is_not_there():

@@ -34,8 +34,8 @@ from phloat.motion.initial.place import place
 from phloat.system.parameters import (
     Names,
     fast_makers,
-    number,
     parameter_table,
+    parameter_value,
     with_parameter_values,
     with_parameters,
 )
@@ -284,7 +284,7 @@ def _from_system(system: System, names: object, state: StateOf, step: float) -> 
 def _from_function(make: Make, names: object, step: float) -> LinearFamily:
     """A function {name: value} → LinearPHDAE as a `LinearFamily`."""
     start = mapping("parameters", names, "{name: value} beside a function that makes the linear system")
-    values = {name: number(name, value) for name, value in start.items()}
+    values = {name: parameter_value(name, value) for name, value in start.items()}
     requested = _require_names(tuple(values))
 
     def changed_system(k: int, change: float) -> LinearPHDAE:

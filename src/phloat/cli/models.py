@@ -12,13 +12,12 @@ import numpy as np
 
 import phloat as ph
 from phloat.cli.console import Console, as_json
-from phloat.errors import InputError
+from phloat.errors import InputError, require_folder
 from phloat.files.locate import errors_at
 from phloat.files.model import Model
 from phloat.files.requests import Simulate
 from phloat.format.node import child
 from phloat.format.units import Dimension, parse_number
-from phloat.view.figures import require_folder
 
 TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")

@@ -15,7 +15,7 @@ import numpy as np
 from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
-from phloat.errors import InputError, optional_package, positive
+from phloat.errors import InputError, optional_package, positive, require_folder
 from phloat.linear.form.phdae import LinearPHDAE, numbered
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver
@@ -109,11 +109,9 @@ def to_fmu(
     """
     with optional_package("pythonfmu3", "fmi"):
         from pythonfmu3 import FmuBuilder
-    file = Path(path)
+    file = require_folder(path)
     if file.suffix != ".fmu":
         raise InputError(f"{str(file)!r} does not end in .fmu")
-    if not file.parent.is_dir():
-        raise InputError(f"the folder {str(file.parent)!r} does not exist; make it first")
     module_name = _identifier(file.stem if name is None else name)
     if isinstance(system, System) and not isinstance(state, State):
         raise InputError("give state=, the initial state: place(system, …) makes one")

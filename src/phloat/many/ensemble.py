@@ -23,9 +23,8 @@ from phloat.many.store import VERSION, Collector, Description, EnsembleFolder, O
 from phloat.many.workers import available_cores, in_processes, in_threads, on_cluster, run_here
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
-from phloat.motion.run.events import Event
 from phloat.motion.run.progress import Bar
-from phloat.motion.run.task import Controller, LibraryController, Scheme
+from phloat.motion.run.task import Controller, Event, LibraryController, Scheme
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.system.state import State
 from phloat.system.system import System

@@ -11,9 +11,8 @@ from phloat.errors import InputError, finite
 from phloat.motion.initial.velocities import redundant_rows
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import Result
-from phloat.motion.run.events import Event
 from phloat.motion.run.progress import progress_bar
-from phloat.motion.run.task import Controller, LibraryController, Scheme, Task
+from phloat.motion.run.task import Controller, Event, LibraryController, Scheme, Task
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import Arrays, Description, RunFolder, Span, has_rows, require_same_layout
 from phloat.motion.saving.memory import require_memory

@@ -18,9 +18,8 @@ from phloat.motion.initial.velocities import consistent_state, redundant_rows, r
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
-from phloat.motion.run.events import Event
 from phloat.motion.run.progress import progress_bar
-from phloat.motion.run.task import Controller, LibraryController, Scheme, Task, warn_if_late
+from phloat.motion.run.task import Controller, Event, LibraryController, Scheme, Task, warn_if_late
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import Description
 from phloat.motion.saving.recorder import start_recording

@@ -151,11 +151,11 @@ def with_parameters(system: System, values: Mapping[Any, float]) -> System:
     """
     table = parameter_table(system)
     requested = mapping("parameters", values, "{name: value}")
-    new_values = {name: number(name, requested[names]) for name, names in table.resolve(requested).items()}
+    new_values = {name: parameter_value(name, requested[names]) for name, names in table.resolve(requested).items()}
     return with_parameter_values(system, table, new_values)
 
 
-def number(name: str, value: object) -> float:
+def parameter_value(name: str, value: object) -> float:
     """The value of a parameter as float. Raises InputError if it is not a finite number."""
     return float(finite(f"parameter {name!r}", value, ()))
 

@@ -331,7 +331,7 @@ def program(
     shared = jax.device_put((family.fixed, family.varying), target)
     rows = jax.device_put(np.repeat(middle[None], batch, axis=0), target)
     compiled = jax.jit(jax.vmap(run_member, in_axes=(None, 0))).lower(shared, rows).compile()
-    require_memory(compiled.memory_analysis(), target, batch)
+    require_device_memory(compiled.memory_analysis(), target, batch)
     return Program(batch, member.steps, compiled, shared, target)
 
 
@@ -350,7 +350,7 @@ def ensemble(
     return Runs(rows, joined, np.concatenate(residuals))
 
 
-def require_memory(needs: Any, device: Any, batch: int) -> None:
+def require_device_memory(needs: Any, device: Any, batch: int) -> None:
     """Raises InputError if a batch does not fit into the memory of a device, with a batch that would."""
     limit = (device.memory_stats() or {}).get("bytes_limit")
     if needs is None or not limit:

@@ -16,14 +16,14 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
-from phloat.errors import InputError, whole_number
+from phloat.errors import InputError, require_folder, whole_number
 from phloat.many.results import dataset, to_file
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.state import State
 from phloat.system.stresses import von_mises
 from phloat.system.units import coordinate_unit, effort_units, resultant_unit, unit_of
-from phloat.view.figures import even_indices, require_folder
+from phloat.view.figures import even_indices
 from phloat.view.scene import Drawing, line_drawing, scene
 from phloat.view.surfaces import section_outlines
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +24,6 @@ def require_package(package: str, verb: str, extra: str = "plot") -> None:
     """Raises InputError if an optional package is missing; the message names the function `verb` and the extra to install."""
     if find_spec(package) is None:
         raise InputError(f"{verb} needs {package}, which is not installed: pip install phloat[{extra}]")
-
-
-def require_folder(path: str | Path) -> Path:
-    """The path of a file to be written. Raises InputError if its folder does not exist."""
-    file = Path(path)
-    if not file.parent.is_dir():
-        raise InputError(f"there is no folder {str(file.parent)!r} for {file.name!r}; create it first")
-    return file
 
 
 def even_indices(count: int, most: int) -> np.ndarray:

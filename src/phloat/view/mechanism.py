@@ -11,14 +11,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from phloat.bodies.body import Body
-from phloat.errors import InputError, not_negative, positive
+from phloat.errors import InputError, not_negative, positive, require_folder
 from phloat.linear.analysis.modes import Modes
 from phloat.motion.result import Result, at_times
 from phloat.system.connection import port_state
 from phloat.system.state import State
 from phloat.system.stresses import stress_field
 from phloat.system.system import System, fits
-from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_folder, require_package
+from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_package
 from phloat.view.scene import Drawing, body_motion, is_cloud, scene
 from phloat.view.surfaces import as_triangles
 

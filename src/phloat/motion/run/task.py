@@ -1,4 +1,4 @@
-"""The task of a run, and the protocols of schemes, steppers and controllers."""
+"""The task of a run with its events, and the protocols of schemes, steppers and controllers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from phloat.errors import SampleTimeWarning
+from phloat.errors import InputError, SampleTimeWarning
 from phloat.system.state import State
 from phloat.system.system import System
 
 if TYPE_CHECKING:  # for annotations only, as these modules import this one
     from phloat.motion.inputs.inputs import Inputs, Stops
     from phloat.motion.result import Result
-    from phloat.motion.run.events import Event
     from phloat.motion.run.outputs import Outputs
     from phloat.motion.run.progress import Progress
     from phloat.motion.saving.recorder import Recorder
@@ -24,6 +23,7 @@ if TYPE_CHECKING:  # for annotations only, as these modules import this one
 INSTANT = 16 * np.finfo(float).eps  # of a time: round-off, within which times count as equal
 
 Controller = Callable[[float, "Outputs"], Mapping[str, object]]
+Action = Callable[[float, State], State | None]
 
 
 @runtime_checkable
@@ -31,6 +31,65 @@ class LibraryController(Protocol):
     """A controller of this library: `start_run` takes a System or a LinearPHDAE and dt (None if steps vary)."""
 
     def start_run(self, model: Any, dt: float | None) -> tuple[Any, Callable[[float, Any], Mapping[str, object]]]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A zero crossing of when(t, y), at which a run stops or the state is changed.
+
+    The time is accurate to round-off, also if the function crosses zero twice within a step.
+
+    Parameters
+    ----------
+    when : callable
+        when(t, y) returns a number (not a truth value) that changes its sign where the event takes place; t in s, y the outputs by
+        name: `y["rod.theta"]`, `y["elbow.angle"]`, and velocities of ports.
+    do : callable, optional
+        do(t, state) returns the new state, or None to leave it unchanged; its velocities must agree with the joints
+        (`set_moving`). Without it the run stops at the event.
+    direction : {0, 1, -1}
+        Both crossings, rising ones only, or falling ones only.
+    name : str
+        The name in `result.events`.
+
+    Examples
+    --------
+    A ball falls 1 m in √(2/g) = 0.4515 s:
+
+    >>> ball = ph.PointMass(mass=1.0).discretise()
+    >>> fall = ph.connect({"ball": ball}, gravity=(0.0, -9.81, 0.0), plane="xy")
+    >>> floor = ph.Event(lambda t, y: y["ball.r_P"][1], direction=-1, name="floor")
+    >>> start = ph.place(fall, {"ball.r_P": (0.0, 1.0)})
+    >>> result = ph.simulate(fall, start, t_end=2.0, dt=0.01, events=[floor])
+    >>> print(result.events[0].name, round(result.events[0].t, 4))
+    floor 0.4515
+    """
+
+    when: Callable[[float, Outputs], float]
+    do: Action | None = None
+    direction: int = 0
+    name: str = "event"
+
+    def __post_init__(self) -> None:
+        if not callable(self.when) or not (self.do is None or callable(self.do)):
+            raise InputError(f"event {self.name!r}: when and do must be functions, when(t, y) and do(t, state)")
+        if self.direction not in (-1, 0, 1):
+            raise InputError(f"event {self.name!r} has direction {self.direction!r}; it must be -1, 0 or 1")
+
+    def value(self, t: float, y: Outputs) -> float:
+        value = self.when(t, y)
+        if isinstance(value, (bool, np.bool_)):
+            raise InputError(
+                f"event {self.name!r} is {bool(value)} at t = {t:g} s; it must be a number that changes its sign where the event "
+                "takes place: t - 0.3, not t > 0.3"
+            )
+        if not isinstance(value, (int, float, np.number, np.ndarray)) or np.ndim(value) != 0 or not np.isfinite(value):
+            raise InputError(f"event {self.name!r} is {value!r} at t = {t:g} s; it must be a finite number")
+        return float(value)
+
+    def crossed(self, before: float, after: float) -> bool:
+        rising, falling = before < 0.0 <= after, before > 0.0 >= after
+        return (rising and self.direction >= 0) or (falling and self.direction <= 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def memory_of(run: KernelRun) -> Memory:
 def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
     """Restores a run from its memory. Raises InputError if the memory is damaged or of another system."""
     p, rows, assembly, current = run.packed, run.rows, run.assembly, memory_of(run)
-    require_arrays(memory, {name: (array.dtype.kind, array.ndim) for name, array in current.items()})
+    require_memory_arrays(memory, {name: (array.dtype.kind, array.ndim) for name, array in current.items()})
     if len(memory["w"]) != p.lasting or not np.array_equal(memory["system"], current["system"]):
         raise InputError(
             "the saved run is of a system with the same names but other numbers (masses, stiffnesses, places of ports, "
@@ -89,7 +89,7 @@ def recall(run: KernelRun, memory: Mapping[str, np.ndarray]) -> None:
 
 def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], ports: Mapping[str, Any]) -> None:
     """Raises InputError if the times, inputs or events of a memory are missing, damaged, or not of this task."""
-    require_arrays(memory, NEEDED_FIRST)
+    require_memory_arrays(memory, NEEDED_FIRST)
     valid: dict[str, Callable[[np.ndarray], object]] = {
         "now": lambda x: len(x) == 3 and task["t_0"] <= x[0] < np.inf,
         "pace": lambda x: x.shape == (6,) and np.isfinite(x).all() and (x[[0, 3]] > 0).all(),
@@ -104,7 +104,7 @@ def require_memory(memory: Mapping[str, np.ndarray], task: Mapping[str, Any], po
         raise damaged_memory("inputs")
 
 
-def require_arrays(memory: Mapping[str, np.ndarray], forms: Mapping[str, tuple[str, int]]) -> None:
+def require_memory_arrays(memory: Mapping[str, np.ndarray], forms: Mapping[str, tuple[str, int]]) -> None:
     """Raises InputError if an array is missing or has another kind of numbers or another number of axes."""
     for name, form in forms.items():
         if name not in memory:

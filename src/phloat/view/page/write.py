@@ -13,12 +13,12 @@ from pathlib import Path
 from string import Template
 
 from phloat.algebra.version import __version__
-from phloat.errors import InputError, positive
+from phloat.errors import InputError, positive, require_folder
 from phloat.linear.analysis.modes import Modes
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.result import Result
-from phloat.view.figures import COLOURS, require_folder
+from phloat.view.figures import COLOURS
 from phloat.view.page.content import linear_content, modes_content, motion_content
 from phloat.view.page.pack import Pack
 
