@@ -119,7 +119,7 @@ def lanczos(
 
 
 def unit_mass(M: Matrix, value: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending eigenvalues, and their vectors of unit mass."""
+    """Sorts eigenvalues in ascending order, and scales their vectors (columns of v) to vᵀM v = 1."""
     order = np.argsort(value)
     v = v[:, order]
     return value[order], v / np.sqrt(np.einsum("ik,ik->k", v, M @ v))

@@ -60,7 +60,9 @@ def _hermitian(a: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class FixedResponse:
-    """The velocities v and multipliers λ of the response at s, and w, κ of the adjoint problem of the outputs.
+    """The response at a fixed s to the inputs (velocities v, multipliers λ), and the adjoint response to the outputs (w, κ).
+
+    They solve
 
     (sM + D + K/s) v − Gᵀλ = B_v − L C⁻¹B_σ/s,  G v = B_λ;   (sM + D + K/s)ᵀw + Gᵀκ = B_v + L C⁻¹B_σ/s,  G w = −B_λ.
     """

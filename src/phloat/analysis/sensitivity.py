@@ -216,7 +216,7 @@ class LinearFamily:
         return abs(self.values[k]) or 1.0
 
     def slope(self, k: int, read: Callable[[LinearPHDAE], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The derivative of read(system) by the k-th parameter, and its difference from a coarser difference quotient."""
+        """The derivative of read(system) by the k-th parameter (finite differences), and its difference from a coarser formula."""
         h = self.step * self.size(k)
         try:
             values, fine, coarse = {i: read(self._with_change(k, i * h)) for i in CENTRAL}, CENTRAL, COARSE

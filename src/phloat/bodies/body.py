@@ -100,7 +100,7 @@ class Body:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """Indices of the velocities (v_P, ω, η̇), 6 + n of them, that exist."""
+        """Indices, among the 6 + n velocities (v_P, ω, η̇) in space, of those that the body has; fewer in a plane."""
         return np.concatenate([np.array(self.active, dtype=int), 6 + np.arange(self.coordinates)])
 
     @cached_property
@@ -244,7 +244,7 @@ class Body:
 
     @cached_property
     def _linear(self) -> LinearPHDAE:
-        """The result of `linear`."""
+        """The system that `linear` returns, computed at the first use."""
         rigid = len(self.active)
         twists = {name: self._twist(port) for name, port in self.ports.items()}
         B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])

@@ -32,7 +32,7 @@ ROUND_OFF = 1e-13  # of √(M_ii M_jj): couplings that are none
 
 
 def with_damping(elastic: Elastic, damping: Damping, inertia: Inertia, ports: Mapping[str, Port]) -> Elastic:
-    """The elasticity of a body with damping added; a `drag` that it already has is kept."""
+    """The elasticity of a body with damping added; a damping matrix `drag` that it already has remains."""
     if isinstance(damping, ModalDamping):
         return (
             replace(elastic, viscosity=_modal_viscosity(elastic, damping, inertia, ports)) if damping.ratio else elastic

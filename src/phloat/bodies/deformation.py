@@ -69,7 +69,7 @@ class Watch:
         return np.zeros(len(sigma))
 
     def couplings(self, sigma: np.ndarray) -> np.ndarray:
-        """The largest M² L² |1/EI_y − 1/EI| / GJ of a beam with the principal EI, (times,); zero in a plane."""
+        """The largest M² L² |1/EI_y − 1/EI_z| / GJ of a beam, which measures how bending twists it, (times,); zero in a plane."""
         return np.zeros(len(sigma))
 
 

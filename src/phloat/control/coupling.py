@@ -115,11 +115,11 @@ class MidpointStep:
         return cls(E, A, B @ T, (B @ T).T, h, system.rows.size)
 
     def mean(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """x̄ of the step from x with the mean input m."""
+        """The mean x̄ = (start + end)/2 of the step from x with the mean input m."""
         return self.by_state @ x + self.by_input @ m
 
     def after(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """x at the end of the step with the mean input m."""
+        """x at the end of the step from x with the mean input m."""
         return 2.0 * self.mean(x, m) - x
 
 

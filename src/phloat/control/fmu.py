@@ -202,7 +202,10 @@ class ExternalStepper:
 
 
 class SystemStepper(ExternalStepper):
-    """A nonlinear system by the midpoint rule; joint coordinates ("elbow.angle") are outputs."""
+    """Advances a nonlinear system by the midpoint rule.
+
+    Outputs are the effort of each driven port, the flow of each other port, and all joint coordinates ("elbow.angle").
+    """
 
     def __init__(
         self, system: System, state: State, dt: float, inputs: Iterable[str] | None, outputs: Sequence[str]
@@ -247,7 +250,10 @@ class SystemStepper(ExternalStepper):
 
 
 class LinearStepper(ExternalStepper):
-    """A linear system by the midpoint rule; the integral of a flow ("elbow.way") is an output."""
+    """Advances a linear system by the midpoint rule.
+
+    Outputs are the effort of each driven port, and the flow of each other port with its integral ("elbow.way").
+    """
 
     def __init__(
         self, system: LinearPHDAE, start: np.ndarray, dt: float, inputs: Iterable[str] | None, outputs: Sequence[str]

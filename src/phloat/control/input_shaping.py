@@ -65,7 +65,7 @@ def _frequencies(modes: Mode | Iterable[Mode] | Modes) -> list[tuple[float, floa
     if _is_pair(items) or np.ndim(np.asarray(items, dtype=object)) == 0:
         items = [items]
     if not len(items):
-        raise InputError("there is no mode to shape for; give its frequency in rad/s")
+        raise InputError("there are no modes to suppress; give at least one mode, or its frequency in rad/s")
     return [_frequency(mode) for mode in items]
 
 

@@ -189,7 +189,7 @@ def _normal_slopes(cells: PlateCells) -> Unknowns:
 
 
 def lagrange_space(cells: PlateCells, degree: int, kind: str) -> Space:
-    """Continuous polynomials of degree 1 to 3 on triangles, in each coordinate on rectangles; unknowns are values at nodes."""
+    """The Lagrange space of degree 1 to 3 (per coordinate on rectangles): continuous; the unknowns are values at nodes."""
     triangles = cells.kind == "triangle"
     s = np.arange(1, degree) / degree
     a, b = cells.vertices[cells.edges[:, 0]], cells.vertices[cells.edges[:, 1]]
@@ -271,7 +271,7 @@ def vanishing_unknowns(
 
 
 def _by_vertex(space: Space) -> list[np.ndarray]:
-    """The unknowns of every vertex."""
+    """The numbers of the unknowns at each vertex."""
     carried = np.flatnonzero(space.vertex >= 0)
     order = carried[np.argsort(space.vertex[carried], kind="stable")]
     return np.split(order, np.cumsum(np.bincount(space.vertex[carried], minlength=len(space.cells.vertices)))[:-1])

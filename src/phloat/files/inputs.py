@@ -51,7 +51,10 @@ class Sine:
 
 @dataclass(frozen=True)
 class Circling:
-    """The velocity of a point on a circle in the plane xy, such as a crank pin: v = rate radius (−sin, cos); in space (…, 0)."""
+    """The velocity of a point on a circle in the plane xy, such as a crank pin: rate · radius · (−sin φ, cos φ).
+
+    φ = rate t + phase. With `space` it has a third component, 0.
+    """
 
     radius: float = field(metadata=describe("of the circle", "length", above=0.0))
     rate: float = field(metadata=describe("angular velocity", "angular rate"))

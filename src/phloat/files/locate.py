@@ -62,7 +62,7 @@ def _walk(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _mention(key: str, message: str) -> re.Match[str] | None:
-    """The match of a key as a word in a message."""
+    """Where a message contains a key as a whole word; None if nowhere."""
     mentioned = len(key) > 1 and key in message
     return re.search(rf"(?<![\w.]){re.escape(key)}(?![\w])", message) if mentioned else None
 
@@ -104,7 +104,7 @@ def _bodies(parts: Parts, root: Node | None) -> dict[str, Any]:
 
 
 def _key(part: Part) -> str:
-    """A text that is equal for equal constructions."""
+    """A text that is the same for equal recipes."""
     assert isinstance(part, Construction)
     try:
         return json.dumps(BODY.write(part, Writer()))
@@ -172,7 +172,7 @@ def _check(node: Node, dimension: Dimension, names: set[str], subject: str) -> N
 
 @cache
 def parameter_quantities() -> dict[str, set[str]]:
-    """The quantities that the fields of recipes may measure, by field name."""
+    """The physical quantities ("length", "mass" …) allowed for each field of bodies, joints, materials and sections."""
     out: dict[str, set[str]] = {"gravity": {"acceleration"}}
     for kind in (BODY, JOINT, ANY_MATERIAL, BEAM_SECTION):
         for name, quantities in _quantities(kind, ""):
@@ -181,7 +181,7 @@ def parameter_quantities() -> dict[str, set[str]]:
 
 
 def _quantities(kind: Any, name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names of all fields inside a kind, with their quantities."""
+    """The names of all fields inside a kind, with the physical quantities allowed for each."""
     if isinstance(kind, Number | Matrix3):
         yield name, kind.of
     elif isinstance(kind, Key):

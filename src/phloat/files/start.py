@@ -28,7 +28,7 @@ MEASURED = {"m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "angular 
 
 
 class StateValues(Kind):
-    """The kind of quantities of a state by name: {rod.theta: 30 deg, rod.r_P: [15 cm, 0]}."""
+    """Reads the quantities of a state from a mapping by name, with units: {rod.theta: 30 deg, rod.r_P: [15 cm, 0]}."""
 
     expected = "quantities by name: {rod.theta: 30 deg}"
 

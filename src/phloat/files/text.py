@@ -33,7 +33,7 @@ def read_text(path: Path, *suffixes: str) -> str:
     """The text of a file. Raises InputError if it is missing (then files with `suffixes` are listed), too large or not UTF-8."""
     if not path.is_file():
         names = sorted(p.name for p in path.parent.glob("*") if p.suffix in suffixes) if path.parent.is_dir() else []
-        raise InputError(f"no file {str(path)!r}; in that folder there are: {', '.join(names[:12]) or 'none'}")
+        raise InputError(f"no file {str(path)!r}; files of this type in that folder: {', '.join(names[:12]) or 'none'}")
     if path.stat().st_size > MAX_SIZE:
         raise FileError(f"the file has {path.stat().st_size} bytes; at most {MAX_SIZE} are read", path.name)
     try:

@@ -39,7 +39,7 @@ class MapOf(Kind):
             if self.keys is not None:
                 key = self.keys.read(Node(node.key_lines[text], node.file, inner.path, text), context)
                 if key in out:
-                    node.fail_key(text, f"{text!r} is {key:g}, which is there already; write each once")
+                    node.fail_key(text, f"{text!r} repeats an earlier key ({key:g} in SI units); give each key once")
             out[key] = self.of.read(inner, context)
         return out
 
@@ -209,7 +209,7 @@ class Variant:
 
     @property
     def record(self) -> Record:
-        """The record of the keys without the word."""
+        """The Record of the other keys, without `word`."""
         return Record(self.word, self.keys, self.make)
 
     def read(self, node: Node, context: Context) -> Any:
@@ -234,7 +234,7 @@ class Variants(Kind):
 
     @property
     def words(self) -> list[str]:
-        """The words of the variants, without those of `more`."""
+        """The words that identify the variants, without those of `more`."""
         return [variant.word for variant in self.variants]
 
     @property

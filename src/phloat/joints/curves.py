@@ -296,9 +296,9 @@ def curve(label: str, values: object, over: Range = None) -> tuple[float, Pieces
     elif over is None:
         raise InputError(f"{label} is a function; say where it will be needed: over=(from, to)")
     else:
-        low, high = map(float, finite(f"over of {label}", over, (2,)))
+        low, high = map(float, finite(f"over=(from, to) of {label}", over, (2,)))
         if not low < high:
-            raise InputError(f"over of {label} is {tuple(over)}; it must rise")
+            raise InputError(f"over=(from, to) of {label} is {tuple(over)}; the numbers must increase")
         return 0.0, fit_function(label, values, low, high)
     return not_negative(label, float(finite(label, values, ()))), NONE
 

@@ -303,7 +303,7 @@ class Slide(Joint):
     planar_axis: ClassVar[str] = "flat"
 
     def direction(self) -> np.ndarray:
-        return unit(f"line of {self.label}", self.along)
+        return unit(f"along (direction of the line) of {self.label}", self.along)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,7 +114,7 @@ class PortState:
 
 @dataclass(frozen=True, eq=False)
 class PortEntries(PortState):
-    """A port whose velocities are its twelve numbers (c, d_1, d_2, d_3): the rate of a row is then its gradient."""
+    """A port with (c, d_1, d_2, d_3), twelve numbers, in place of body velocities: Row.rate gives the gradient of a row."""
 
     point = np.eye(3, 12)  # the same of every port
     turn = np.eye(9, 12, k=3).reshape(3, 3, 12)
@@ -129,7 +129,7 @@ class PortEntries(PortState):
 
 
 def port_entries(port: PortState) -> PortEntries:
-    """The port with its point and directions as velocities."""
+    """The port as PortEntries, with its point and directions in place of body velocities."""
     return PortEntries(port.r_P, port.A, port.y, port.Phi, port.Psi, port.eta, port.triad, port.columns)
 
 

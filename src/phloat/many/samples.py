@@ -18,7 +18,10 @@ MAX_COMBINATIONS = 50_000_000  # samples of a grid
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The table of an ensemble: `values` (samples, parameters); a key is a name, a pattern or a tuple of them."""
+    """The parameter values of an ensemble, `values` (samples, parameters).
+
+    Each column has a key: the name of a parameter, a pattern of names, or a tuple of these, which then have the same value.
+    """
 
     keys: tuple[Key, ...]
     values: np.ndarray
@@ -38,12 +41,12 @@ class Samples:
 
 
 def label(key: Key) -> str:
-    """The name of a parameter in tables."""
+    """The heading of the column of a key; the names of a tuple are joined by commas."""
     return key if isinstance(key, str) else ", ".join(key)
 
 
 def draw_samples(parameters: Mapping[Key, object], samples: int | None, sampling: str | None, seed: int) -> Samples:
-    """The samples of {name: distribution | list of values | number}.
+    """Draws the samples of {name: distribution | list of values | number}.
 
     "random" draws every parameter from its own stream of random numbers, which depends on the seed and the name only. "latin"
     takes one value from each of as many equally likely intervals as there are samples, "sobol" is a scrambled low-discrepancy

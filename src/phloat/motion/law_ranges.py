@@ -120,7 +120,7 @@ def _warn(name: str, kind: str, numbers: tuple[float, ...], when: str, stackleve
         turn, limit = numbers
         cure = "its rotation vector jumps at half a turn; use a joint and a JointSpring"
         if limit <= SMALL_TURN:
-            cure = 'it takes turns as sines, which is for small ones; give rotation="vector"'
+            cure = 'it measures rotations by their sines, which holds for small ones only; give rotation="vector"'
         text = f"bushing {name!r} turns by {turn:.3g} rad, beyond {limit:g} rad {when}: {cure}"
         return warnings.warn(text, LargeTurnWarning, stacklevel)
     lowest, highest, low, high = numbers

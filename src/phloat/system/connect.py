@@ -158,7 +158,9 @@ def connect(
     acceleration = np.array(gravities.pop() if gravities else (0.0, 0.0, 0.0))
     system = System(all_bodies, by_class[Connection], acceleration, plane, by_class[Element], by_class[Actuator])
     if plane and system.gravity[2]:
-        raise InputError(f"gravity {tuple(map(float, system.gravity))} leaves the plane xy; connect in space")
+        raise InputError(
+            f"gravity {tuple(map(float, system.gravity))} is not in the plane xy; to connect in space, leave out plane="
+        )
     _require_distinct_names(system)
     return system
 

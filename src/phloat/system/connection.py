@@ -296,7 +296,9 @@ def _require_in_plane(subject: str, direction: np.ndarray, *, up: bool) -> None:
     if up and np.abs(direction[:2]).max() > 1e-12:
         raise JointError(f"{subject} {_vector_text(direction)}; in the plane xy it must be z")
     if not up and abs(direction[2]) > 1e-12:
-        raise JointError(f"{subject} {_vector_text(direction)}, which leaves the plane xy; connect in space")
+        raise JointError(
+            f"{subject} {_vector_text(direction)}, which is not in the plane xy; to connect in space, leave out plane="
+        )
 
 
 def _vector_text(vector: Sequence[float] | np.ndarray) -> str:

@@ -40,7 +40,7 @@ def lifted(omega: Array) -> Array:
 
 
 def split(state: Tree, x: Array) -> tuple[Array, Array, Array]:
-    """V̄, ω̄ and v of the unknowns."""
+    """Splits the unknowns of a body into V̄, ω̄ and v (mean deformation rates)."""
     lin, rot = state["V"].shape[0], state["omega"].shape[0]
     return x[:lin], x[lin : lin + rot], x[lin + rot :]
 
@@ -69,20 +69,20 @@ def end_state(state: Tree, x: Array, h: Array) -> tuple[Tree, Array]:
 
 
 def inertia(b: Tree, eta: Array) -> tuple[Array, Array]:
-    """J(η), (rot, rot), and c(η), (rot, n)."""
+    """The inertia matrix J(η), (rot, rot), and the coupling c(η) of ω and η̇, (rot, n)."""
     J = b["j0"] + contract(b["j1"] + 0.5 * contract(b["N"], eta), eta)
     return _square(b, J), b["c0"] + contract(b["Gamma"], eta)
 
 
 def _square(b: Tree, of_pairs: Array) -> Array:
-    """Numbers of pairs of axes as a symmetric matrix, (rot, rot, …)."""
+    """The symmetric matrix (rot, rot, …) from its entries for pairs of axes."""
     rot = b["c0"].shape[0]
     indices = jnp.array(PAIRS[rot], dtype=int).reshape(rot, rot)
     return of_pairs[indices]
 
 
 def step_momenta(b: Tree, state: Tree) -> tuple[Array, Array]:
-    """p_ω and p_η."""
+    """Momenta conjugate to ω and η̇: p_ω = J ω + c η̇ and p_η = cᵀω + M_ff η̇."""
     J, c = inertia(b, state["eta"])
     omega, rate = state["omega"], state["rate"]
     return contract(J, omega) + contract(c, rate), contract(omega, c) + contract(b["M_ff"], rate)
@@ -97,7 +97,7 @@ def kinetic_force(b: Tree, eta: Array, start: Tree, end: Tree) -> Array:
 
 
 def _local(b: Tree, eta: Array) -> Array:
-    """The coordinates that each quadratic strain touches, (s, c)."""
+    """The coordinates η on which each quadratic strain depends, padded with zeros, (strains, most coordinates of a strain)."""
     return jnp.concatenate([eta, jnp.zeros(1)])[b["columns"]]
 
 

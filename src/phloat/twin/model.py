@@ -40,7 +40,7 @@ class Model:
     names: Names
 
     def save(self, path: str | Path) -> None:
-        """One file, which `load_model` reads wherever NumPy is."""
+        """Writes the model to one .npz file, which `load_model` reads."""
         flat = flattened(self.arrays)
         names = [list(map(list, part)) for part in vars(self.names).values()]
         write_arrays(path, {"names": np.array(json.dumps(names))} | flat)
@@ -54,13 +54,13 @@ jax.tree_util.register_dataclass(Model, data_fields=["arrays"], meta_fields=["na
 
 
 def write_arrays(path: str | Path, arrays: Tree) -> None:
-    """Arrays by name as one file, under exactly this name."""
+    """Writes arrays by name to one .npz file; no suffix is added to the path."""
     with open(path, "wb") as file:
         np.savez_compressed(file, allow_pickle=False, **{key: np.asarray(a) for key, a in arrays.items()})
 
 
 def load_model(path: str | Path) -> Model:
-    """What `Model.save` wrote."""
+    """Reads a model from a file written by `Model.save`."""
     with np.load(path, allow_pickle=False) as file:
         if "names" not in file:
             raise InputError(f"{path} holds no model; write one with exported(system, …).save(path)")
@@ -69,7 +69,7 @@ def load_model(path: str | Path) -> Model:
 
 
 def flattened(tree: Any) -> dict[str, Any]:
-    """Leaves by their path: "model/groups/#0/ends/x"."""
+    """The arrays of a tree by path, such as "model/groups/#0/ends/x"."""
 
     def name(key: Any) -> str:
         return f"#{key.idx}" if isinstance(key, jax.tree_util.SequenceKey) else str(key.key)
@@ -143,7 +143,7 @@ class Family:
         return np.asarray(values, dtype=float)
 
     def save(self, path: str | Path) -> None:
-        """One file, which `load_family` reads wherever NumPy and JAX are."""
+        """Writes the family to one .npz file, which `load_family` reads."""
         shape = flattened(jax.tree.unflatten(self.tree, range(self.tree.num_leaves)))
         header = {
             "names": [list(map(list, part)) for part in vars(self.names).values()],
@@ -156,7 +156,7 @@ class Family:
 
 
 def load_family(path: str | Path) -> Family:
-    """What `Family.save` wrote."""
+    """Reads a family from a file written by `Family.save`. Raises InputError if the file holds none."""
     with np.load(path, allow_pickle=False) as file:
         if "said" not in file:
             raise InputError(f"{path} holds no family; write one with family(system, …).save(path)")

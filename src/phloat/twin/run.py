@@ -71,7 +71,7 @@ def accept_step(model: Tree, state: Tree, inputs: Tree, solution: Tree) -> Tree:
 
 
 def gaps_after(model: Tree, state: Tree, inputs: Tree, x: list[Array]) -> Array:
-    """Gaps at the end of a step."""
+    """Gaps of the joints at the end of a step with the unknowns x, (rows)."""
     ends = [
         each_body(lambda _, s, x: end_state(s, x, inputs["h"])[0], g, s, x_g)
         for g, s, x_g in zip(model["groups"], state["bodies"], x, strict=True)

@@ -111,7 +111,7 @@ def _rows(group: Tree, unit: Array, maps: Array) -> Array:
 
 
 def correction(model: Tree, P: Tree, F: list[Array], c: Array) -> tuple[list[Array], Array]:
-    """δx and δλ for the residuals F and c."""
+    """The Newton correction δx, δλ for the residuals F of the bodies and c of the joints."""
     y = [along(t["inverse"], f) for t, f in zip(P["bodies"], F, strict=True)]
     by_rows = [along(hat, one).ravel() for hat, one in zip(P["hats"], y, strict=True)]
     right = P["by_gap"] * sum_rows(jnp.concatenate([jnp.zeros(0), *by_rows]), model["touching"]) - c
@@ -125,7 +125,7 @@ def correction(model: Tree, P: Tree, F: list[Array], c: Array) -> tuple[list[Arr
 
 
 def residual_size(P: Tree, values: Tree, lam: Array, h: Array) -> Array:
-    """The largest residual in round-offs of the terms it is the sum of."""
+    """The largest residual of an equation, as a multiple of the round-off of its terms."""
     largest = jnp.zeros(())
     for t, F, f in zip(P["bodies"], values["F"], values["forces"], strict=False):
         port = jnp.sum(jnp.abs(f), axis=(1, 2, 3))
@@ -143,7 +143,10 @@ def residual_size(P: Tree, values: Tree, lam: Array, h: Array) -> Array:
 def solved_step(
     model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, known_tangents: list[Tree] | None = None
 ) -> Tree:
-    """x and λ of a step from a guess, with gaps at its end, the power of ports, the iterations, and the residual in round-offs.
+    """Solves one step by Newton's method from a guess of x and λ.
+
+    Returns x, λ, gaps at the end of the step, the power of ports, the number of iterations k, and the largest residual
+    (`size`, as a multiple of round-off).
 
     `known_tangents` are tangents of bodies from an earlier step; if Newton's method does not converge with them, new ones are made.
     """

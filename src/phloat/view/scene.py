@@ -207,7 +207,10 @@ def _drawing_with_ports(
 
 
 def _beam_drawing(body: Body, beam: Beam, size: float) -> Drawing:
-    """The surface through the sections of a beam, which move with u_f + θ × (0, y, z); slender beams are thickened."""
+    """The surface of a beam through its section outlines, with the matrix of its motion u_f + θ × (0, y, z) and its stresses.
+
+    A slender beam is drawn thicker than it is.
+    """
     s = body.shape.places()
     if len(s) > MAX_PLACES:
         s = s[np.unique(np.linspace(0, len(s) - 1, MAX_PLACES).round().astype(int))]

@@ -337,7 +337,10 @@ def _sections(
 
 
 def second_moments(theory: str, points: int) -> np.ndarray:
-    """E_xx, E_yy, E_zz, E_yz per ρI, ρI_y, ρI_yz, (4, 3, points): 0, ∫ρy², ∫ρz², ∫ρyz; Euler-Bernoulli has J = diag(ρI_p, 0, 0)."""
+    """The matrix (4, 3, points) that gives E = ∫ρ(xx, yy, zz, yz) of a section from (ρI, ρI_y, ρI_yz).
+
+    For Euler-Bernoulli beams it is that of the rotary inertia J = diag(ρI_p, 0, 0).
+    """
     full = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else full
     return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)

@@ -38,7 +38,7 @@ class BeamFields:
 
     @cached_property
     def spaces(self) -> dict[str, LineSpace]:
-        """The spaces of the displacement fields, in the order of the coordinates."""
+        """The finite element space of each displacement field (u_x, u_y …), in the order of the coordinates."""
         stretch = LineSpace(self.nodes, AXIAL_DEGREE)
         if self.sheared:
             w, phi = LineSpace(self.nodes, TIMOSHENKO_DEGREE + 1), LineSpace(self.nodes, TIMOSHENKO_DEGREE)
@@ -136,7 +136,7 @@ class BeamFields:
 
 @dataclass(frozen=True, eq=False)
 class BeamShape(Shape):
-    """The shape of a beam; places are fractions s of its length."""
+    """Matrices from the coordinates of a beam to displacements, rotations and stresses at fractions s of its length."""
 
     length: float
     fields: BeamFields
@@ -162,7 +162,7 @@ class BeamShape(Shape):
         return self._resultants(self._x(s))
 
     def _resultants(self, x: np.ndarray, derivative: int = 0) -> dict[str, Matrix]:
-        """Matrices of each stress resultant (or a derivative) at points x along the beam, (points, stresses)."""
+        """Matrices (points, stresses) from σ to each stress resultant (N, T, M_y …), or its derivative, at x (m), by name."""
         spaces = {name: space for name, (space, _) in self.fields.stress_spaces.items()}
         values = diagonal([space.evaluate(x, derivative) for space in spaces.values()])
         return {name: csr(values[i * len(x) : (i + 1) * len(x)]) for i, name in enumerate(spaces)}
@@ -203,7 +203,7 @@ class BeamShape(Shape):
         return self.sections(x)
 
     def stress_points(self) -> np.ndarray:
-        """Points on the rims of sections, on both sides of every node; with no outline on the axis."""
+        """Points (x, y, z) on the outlines of sections, on both sides of every node; on the axis for sections without outline."""
         s = self.places()
         s = np.unique(np.concatenate([s, s[4::4] * (1.0 - 1e-9)]))
         rims = [section.rim() for section in self.sections(self.length * s)]

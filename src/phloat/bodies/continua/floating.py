@@ -67,10 +67,11 @@ def floating_body(
     inertial: bool = True,
     fields: np.ndarray | None = None,
 ) -> Body:
-    """The floating body with this number of modes and the motions of its ports, or with given fields (n, fields).
+    """The floating body whose fields are this number of modes and the motions of its ports, or are given, (n, fields).
 
-    `stiffened` is the number of softest fields that have quadratic strain (their pairs get companions): 6 by default,
-    0 for none. `inertial` adds the static responses to the inertia of rigid motion, of spin and of the motion of every port.
+    `stiffened` is the number of softest fields with quadratic strain: 6 by default, 0 for none. Each pair of them adds a
+    companion, the field that relieves its quadratic strain. `inertial` adds the static responses to the inertia of rigid
+    motion, of spin and of the motion of every port.
     """
     if continuum.held:
         raise InputError(
@@ -270,7 +271,7 @@ def _root(gram: np.ndarray, energy: np.ndarray) -> np.ndarray:
 
 
 def _body(continuum: MeshBody, fields: ReducedFields, port_interfaces: dict[str, Interface]) -> Body:
-    """The floating body in reduced fields."""
+    """The Body of a continuum whose displacement is reduced to the given fields, with its ports."""
     V, r, rest = fields.V, fields.V.shape[1], len(fields.rest)
     x, mass, Phi, *_ = continuum.samples
     sections = continuum.sections and continuum.sections.projected(V)

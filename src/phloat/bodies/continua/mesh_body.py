@@ -145,7 +145,7 @@ class MeshBody:
 
     @cached_property
     def strains(self) -> Strains:
-        """C, D and the quadratic part, computed at the first use."""
+        """Compliance C, strain matrix D and quadratic strain of C σ = D q + ½ pair(q, q), computed at the first use."""
         return self.make_strains()
 
     def on(self, boundary: str, kinds: Iterable[str] | None = None) -> np.ndarray:

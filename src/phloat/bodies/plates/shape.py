@@ -68,7 +68,7 @@ class PlateShape(Shape):
         return in_turn(rows)
 
     def stress_points(self) -> np.ndarray:
-        """Points on both faces, at the quadrature points of the moments."""
+        """Points (x, y, z) at which stress is evaluated: on the lower, then the upper face, at the quadrature points."""
         return self._faces[1]
 
     @cached_property
@@ -363,7 +363,7 @@ class MomentSpace:
         return np.swapaxes(np.linalg.inv(V.reshape(count, 9, 9)), 1, 2).reshape(count, 9, 3, 3)
 
     def _linear(self, cell: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """1, X, Y in coordinates of the cell of each point, (points, 3)."""
+        """(1, X, Y) at each point, with X, Y from −1 to 1 in its cell, (points, 3)."""
         X = (x - self.cells.centers[cell]) / self.cells.extents[cell]
         return np.column_stack([np.ones(len(x)), X])
 

@@ -132,7 +132,9 @@ def _abaqus(text: str) -> Labelled:
         )
     if np.abs(table[:, 4]).max(initial=0.0) >= PENALTY:
         label = labels[np.abs(table[:, 4]).argmax()]
-        raise InputError(f"node {label[0]}, dof {label[1]} is held (1e36); export the free body")
+        raise InputError(
+            f"node {label[0]}, dof {label[1]} is fixed (entry 1e36); export the matrices without boundary conditions"
+        )
     rows, columns = labels[:, :2], labels[:, 2:]
     dofs, place = np.unique(np.vstack([rows, columns]), axis=0, return_inverse=True)
     place = place.reshape(2, -1)

@@ -154,7 +154,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     linear_only(system, circulatory=True)
     n = system.split
     if n < 0:
-        raise InputError("modes need rows in the order (v | σ)")
+        raise InputError("modes need rows in the order (v | σ); construct the system with split=(number of velocities)")
     if count is not None:
         whole_number("count", count, 1)
     if system.circulatory:

@@ -169,12 +169,12 @@ class PortsReport:
 
     @property
     def unreachable(self) -> np.ndarray:
-        """Frequencies of modes that the inputs do not reach."""
+        """Frequencies (rad/s) of modes that are not controllable by the inputs."""
         return self.omega[self.reached <= ZERO_PART]
 
     @property
     def unobservable(self) -> np.ndarray:
-        """Frequencies of modes that the outputs do not see."""
+        """Frequencies (rad/s) of modes that are not observable from the outputs."""
         return self.omega[self.seen <= ZERO_PART]
 
     @property

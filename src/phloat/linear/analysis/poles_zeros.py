@@ -109,8 +109,8 @@ def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> n
     roots = (_modal_zeros if _lossless_pair(system, into, out) else _invariant_zeros)(system, into, out)
     if roots is None:
         raise InputError(
-            f"every s is a zero from {' to '.join(map(', '.join, ends))}: an output does not depend on the "
-            "inputs, or depends on another; see ports_report(…)"
+            f"the transfer matrix from {' to '.join(map(', '.join, ends))} is singular at every s, so it has no zeros to list: an "
+            "input has no effect, or an output is zero or a combination of others; choose other ports, see ports_report(…)"
         )
     return _by_size(roots)
 
@@ -251,7 +251,10 @@ def _energy_coordinates(system: LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np
 
 
 def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
-    """size, A and T of ẋ = size · A x, e = T x for a system without joints: A of size one, without stresses that never change."""
+    """The system without joints in energy coordinates x: ẋ = size · A x, e = T x. Returns size, A, T, with max |A_ij| = 1.
+
+    Stresses that no motion changes are left out.
+    """
     inverse, _, A = _energy_coordinates(system)
     n = system.split
     U, reached, _ = la.svd(A[n:, :n], full_matrices=False)

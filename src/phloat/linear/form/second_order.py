@@ -43,7 +43,9 @@ class SecondOrder:
         linear_only(system)
         n, E, J, R = system.split, system.E, system.J, system.R
         if n < 0:
-            raise InputError("the rows must be ordered (v | σ), velocities first; set split=…")
+            raise InputError(
+                "the rows must be in the order (v | σ); construct the system with split=(number of velocities)"
+            )
         if not system.separable:
             raise InputError(
                 "velocities and stresses share mass, or stresses are damped, jointed or coupled with each other"

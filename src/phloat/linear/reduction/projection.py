@@ -213,7 +213,9 @@ def _require_fit(system: LinearPHDAE, basis: Basis) -> None:
     if not isinstance(basis, Basis):
         raise InputError(f"{type(basis).__name__} is not a Basis; make one with modal_basis or krylov_basis")
     if system.split < 0:
-        raise InputError("projection needs rows in the order (v | σ), velocities first; set split=…")
+        raise InputError(
+            "projection needs rows in the order (v | σ); construct the system with split=(number of velocities)"
+        )
     rows, expected = (basis.V_v.shape[0], basis.V_sigma.shape[0]), (system.split, system.rows.size - system.split)
     if rows != expected:
         raise InputError(f"the basis has {rows} rows of velocities and stresses, the system {expected}")

@@ -197,7 +197,7 @@ def port_weights(H: np.ndarray) -> np.ndarray:
 
 
 def frequencies(band: tuple[float, float], points: int) -> np.ndarray:
-    """Frequencies of a band, spaced logarithmically."""
+    """`points` frequencies (rad/s) from the lower to the upper limit of the band, spaced logarithmically."""
     low, high = limits(band)
     return np.geomspace(low or high / 10.0**DECADES, high, whole_number("points", points, 2))
 

@@ -222,7 +222,7 @@ class _Controller:
 
 
 def require_efforts(t: float, returned: object) -> Mapping[str, Any]:
-    """The mapping {port: value} that a controller returned at t; raises InputError if it is none."""
+    """The mapping {port: value} returned by a controller at time t (s). Raises InputError if it is not a mapping."""
     if not isinstance(returned, Mapping):
         raise InputError(f"the controller returned {returned!r} at t = {t:g} s; it must return {{port: value}}")
     return returned

@@ -38,7 +38,7 @@ class MidpointSolver:
             raise InputError("a motion has no mass and no stiffness, or joints repeat each other; omit those") from None
 
     def mean(self, e: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """ē (rows,) and λ (multipliers,) of the step from e with the mean input u."""
+        """One midpoint step from e with the mean input u: returns the mean ē = (e + e⁺)/2, (rows,), and λ, (multipliers,)."""
         model, half, n = self.model, 0.5 * self.h, self.system.split
         lam, flow = np.zeros(self.system.multipliers.size), (self.system.B_lam @ u)[self.joint_rows]
         if model is None:

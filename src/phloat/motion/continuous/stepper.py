@@ -1,4 +1,4 @@
-"""Steppers of F(t, y, ẏ) = 0 for the driver: consistent initial values, dense output, rows, works."""
+"""Steppers that integrate F(t, y, ẏ) = 0: consistent initial values, dense output, output rows, and work of the inputs."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ class ContinuousStepper(Stepper):
 
     @abstractmethod
     def begin(self, time: float, y: np.ndarray, yd: np.ndarray, works: np.ndarray) -> None:
-        """Starts at a consistent (t, y, ẏ), with the works up to that time."""
+        """Starts at a consistent (t, y, ẏ), with the work done up to that time."""
 
     @abstractmethod
     def step(self, limit: float) -> DenseStep:
         """The next step, at most to the limit."""
 
     def step_failure(self, why: str, cure: str = "give larger tolerances, or use Midpoint()") -> ConvergenceError:
-        """The error of a scheme that cannot continue."""
+        """The ConvergenceError to raise when a scheme cannot continue."""
         return ConvergenceError(
             f"{self.name} cannot go on at t = {self.time:g} s: {why}; look at the motion before (it is in `result` of this "
             f"error), {cure}"

@@ -287,7 +287,7 @@ class Closure:
 
     @cached_property
     def unknowns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Indices in w of the unknown rigid velocities, and the unit of each (the size of the system for lengths)."""
+        """Indices, among all velocities, of the rigid motions to be found, and their units: the size of the system, or 1 rad."""
         velocities, columns, units = columns_in_velocities(self.system), [], []
         for name, body in self.system.bodies.items():
             for i, kind in enumerate(body.active):
@@ -305,7 +305,7 @@ class Closure:
         yield from self.targets
 
     def equations(self, state: State) -> tuple[np.ndarray, Matrix]:
-        """Scaled gaps, and their derivatives by the unknowns."""
+        """The gaps divided by their units, (rows,), and their derivatives by the `unknowns`, (rows, unknowns)."""
         gaps, blocks = [], []
         port_states = {name: ends(c, state) for name, c in self.system.joints.items()}
         for c, row, value in self.rows():

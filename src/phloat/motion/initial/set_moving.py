@@ -102,7 +102,10 @@ class VelocityProblem:
     background: float = 0.0  # √(w·Mw) of the velocities to which w is added
 
     def velocities(self) -> np.ndarray:
-        """w without deformation rates if that is feasible, else with the smallest. Raises JointError if infeasible."""
+        """All velocities w: without deformation rates if joints and given values permit, else with the smallest ones.
+
+        Raises JointError if the joints and given values contradict each other.
+        """
         free = self.rigid & ~self.fixed
         w, miss = self.least_energy(free, self.w)
         if not self.feasible(w, miss) and not self.rigid.all():

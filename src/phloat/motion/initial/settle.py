@@ -157,7 +157,7 @@ class SteadyMotion:
         return Loads(f, size, csr(matrices.E[indices][:, indices]), csr(matrices.G[:, indices]), rhs)
 
     def residual(self, state: State, loads: Loads, a: np.ndarray, lam: np.ndarray) -> tuple[float, str]:
-        """The largest residual force relative to the sum of its terms (or the gap, if that is larger), and its body."""
+        """The largest residual force relative to the sum of |its terms| (or the scaled gap, if larger), and its body's name."""
         M_r = loads.M[:, self.task.rigid]
         residuals = np.abs(loads.f + loads.G.T @ lam - M_r @ a) / self.task.force_scale
         size = (loads.size + abs(loads.G).T @ np.abs(lam) + abs(M_r) @ np.abs(a)) / self.task.force_scale

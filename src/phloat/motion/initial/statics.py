@@ -30,7 +30,7 @@ from phloat.system.terms import energy
 
 
 class Balance(NamedTuple):
-    """At a state: forces f on (v_P, ω, η̇), those of inputs, joint rows G, and the sums of magnitudes of the terms of f."""
+    """Forces f on (v_P, ω, η̇) at a state, `push`, the part from inputs, joint rows G, and `size`, the sums of |terms| of f."""
 
     f: np.ndarray
     push: np.ndarray
@@ -124,7 +124,7 @@ class Statics:
         return self.system.layout.owner(int(self.indices[index])).rpartition(".")[0]
 
     def balance(self, state: State) -> Balance:
-        """f(q) + B u at rest, and G; computed once for each state."""
+        """The forces at rest, with those of the inputs, B u, and the joint rows G; computed once for each state."""
         return computed_once(state, (self, "balance"), lambda: self._balance(state))
 
     def _balance(self, state: State) -> Balance:
@@ -165,7 +165,7 @@ class Statics:
         return after, predicted_state
 
     def require_bounded(self, state: State) -> None:
-        """Raises InputError if a body is far away from its start."""
+        """Raises InputError if a body is far from its start (20 times the size of system and bodies): nothing holds it."""
         limit = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
         for name in self.system.bodies:
             if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > limit:
@@ -174,7 +174,7 @@ class Statics:
                 )
 
     def gap(self, state: State) -> np.ndarray:
-        """Gaps of closed rows, and motions of locked and driven rows from their start, in the order of the rows of G."""
+        """The residuals of the rows of G: gaps of closed rows; changes from the start of locked and driven rows (m or rad)."""
         parts: list[np.ndarray | list[float]] = [np.zeros(0)]
         for name, c in self.system.joints.items():
             first, second = self._ends(c, state)
@@ -204,7 +204,7 @@ class Statics:
 
 
 def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """J z of (12) on (v_P, ω, η̇) at zero velocities (gravity, springs, stresses), and the sums of magnitudes of its terms."""
+    """Generalised forces of gravity, springs and stresses on (v_P, ω, η̇) at rest, J z of (12); and the sums of |their terms|."""
     pulls, f, size = potential_gradient(system, state), [], []
     for name, body in system.bodies.items():
         pose, I, g = state.pose(name), body.inertia, system.gravity

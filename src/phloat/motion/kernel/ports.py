@@ -31,7 +31,10 @@ THIRD = 1.0 / 3.0
 
 @hot
 def port_at(B, E, e, data, w, q, frame, out, scratch):
-    """c, arm, directions of an end for the configuration q and the frame's directions."""
+    """Writes to w[out] the point c, arm c − r_P and directions of the end e, for the configuration of its body at w[q].
+
+    w[frame] holds the triad of the end and, on the ground, its point.
+    """
     i = E[e, t.E_BODY]
     if i < 0:
         copy(3, w, frame, w, out + t.C)
@@ -89,7 +92,7 @@ def port_start(B, E, e, data, w, scratch):
 
 @hot
 def port_end(B, E, e, data, w, scratch):
-    """At the end of the step, and the mean of start and end."""
+    """Writes the port at the end of the step, and the mean of its start and end."""
     i = E[e, t.E_BODY]
     port_at(B, E, e, data, w, B[i, t.W_Q1] if i >= 0 else 0, E[e, t.E_FRAME1], E[e, t.E_END], scratch)
     average_4(t.PORT_SIZE if E[e, t.E_TURNS] else t.POINT_SIZE, w, E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN])
@@ -104,9 +107,9 @@ def clear(w, o):
 
 @hot
 def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
-    """+ the generalised force of `force` at a port: f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ).
+    """Adds to w[out] the generalised force on the body of a port from `force`, its force f, torque τ and g_i on direction d_i.
 
-    R stands at `turn`, S at `bend` (3 × 3).
+    It is f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ), with R at `turn` and S at `bend` (3 × 3).
     """
     i = E[e, t.E_BODY]
     n, lin, rot, turns = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT], E[e, t.E_TURNS]
@@ -142,7 +145,7 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
 
 @hot
 def forth(w, A, x, y, z):
-    """A (x, y, z)."""
+    """The product A (x, y, z) with the 3 × 3 matrix at w[A]."""
     return (
         w[A] * x + w[A + 1] * y + w[A + 2] * z,
         w[A + 3] * x + w[A + 4] * y + w[A + 5] * z,
@@ -152,7 +155,7 @@ def forth(w, A, x, y, z):
 
 @hot
 def back(w, A, x, y, z):
-    """Aᵀ (x, y, z)."""
+    """The product Aᵀ (x, y, z) with the 3 × 3 matrix at w[A]."""
     return (
         w[A] * x + w[A + 3] * y + w[A + 6] * z,
         w[A + 1] * x + w[A + 4] * y + w[A + 7] * z,

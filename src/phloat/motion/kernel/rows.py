@@ -1,9 +1,9 @@
 """Rows between two ports, evaluated from their table: gaps, the forces that a multiplier puts on the ports, laws.
 
-A row is g = f(p, q) with p and q sums of products of vectors (joints.rows). Over a step Δp = Σ α (Δa · b̄ + ā · Δb) exactly, bars
-are means of end values, so with slopes of f that give Δg = f_p Δp + f_q Δq exactly the forces f_p α b̄ on a and f_p α ā on b
-do the work λ Δg. `ports.carry` turns forces on points and directions into the discrete row (mean ports) or the derivative of the
-gap (end ports). Motion is that of B seen from A.
+A row is g = f(p, q), where p and q are sums of products α a · b of vectors of the ports (joints.rows). Over a step, with bars for
+means of start and end, Δp = Σ α (Δa · b̄ + ā · Δb) exactly, and slopes f_p, f_q are chosen such that Δg = f_p Δp + f_q Δq exactly.
+Then the forces λ f_p α b̄ on a and λ f_p α ā on b (likewise for q) do the work λ Δg. `ports.carry` turns forces on points and
+directions into the discrete row (mean ports) or the derivative of the gap (end ports). Motion is that of B seen from A.
 """
 
 import math

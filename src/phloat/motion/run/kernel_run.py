@@ -43,12 +43,12 @@ class Substeps:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """The different fractions, in order of appearance."""
+        """The distinct fractions, in order of first appearance."""
         return np.array(list(dict.fromkeys(self.fractions)))
 
     @cached_property
     def sets(self) -> np.ndarray:
-        """The index in `sizes` for each part."""
+        """For each part of the step, the index of its size in `sizes`."""
         return np.array([self.sizes.tolist().index(part) for part in self.fractions])
 
     @cached_property
@@ -80,7 +80,7 @@ WHOLE = Substeps()
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything in a run that steps change. A restored run continues bit for bit."""
+    """A copy of all data that steps change; after it is restored, a run continues bit for bit."""
 
     t: float
     h: float

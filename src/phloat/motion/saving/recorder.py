@@ -1,4 +1,4 @@
-"""Recording of a run while it proceeds: pieces of output rows, each with the memory of the stepper."""
+"""Recording of a run to a folder while it proceeds: pieces of output rows, each with what the stepper needs to resume after it."""
 
 from __future__ import annotations
 

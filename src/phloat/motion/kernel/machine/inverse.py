@@ -47,7 +47,7 @@ def invert(M, o, n):
 
 @hot
 def _four(M, o):
-    """Each of four numbers, broadcast."""
+    """Four vectors, each with one of the numbers M[o] … M[o + 3] in all places."""
     return broadcast(M[o]), broadcast(M[o + ONE]), broadcast(M[o + TWO]), broadcast(M[o + THREE])
 
 
@@ -59,7 +59,7 @@ def _mixed(p, a, b, c, d):
 
 @hot
 def _block(M, o, n):
-    """The rows of the inverse of a 4 × 4 block, by blocks of 2 × 2, and whether it has one."""
+    """The four rows of the inverse of a 4 × 4 block, computed by 2 × 2 blocks, and whether it is invertible."""
     A, B = _part(M, o, n), _part(M, o + TWO, n)
     C, D = _part(M, o + TWO * n, n), _part(M, o + TWO * n + TWO, n)
     a, first = _inverse(A[0], A[1], A[2], A[3])
@@ -74,13 +74,13 @@ def _block(M, o, n):
 
 @hot
 def _part(M, o, n):
-    """A 2 × 2 block."""
+    """The 2 × 2 block of M (n columns) that starts at index o, row by row."""
     return M[o], M[o + ONE], M[o + n], M[o + n + ONE]
 
 
 @hot
 def _times(a, b):
-    """The product of 2 × 2 matrices."""
+    """The product of two 2 × 2 matrices, each as its four entries row by row."""
     return (
         a[0] * b[0] + a[1] * b[2],
         a[0] * b[1] + a[1] * b[3],
@@ -91,7 +91,7 @@ def _times(a, b):
 
 @hot
 def _inverse(a, b, c, d):
-    """Of a 2 × 2 matrix, and whether there is one."""
+    """The inverse of the matrix [[a, b], [c, d]], row by row, and whether its determinant is nonzero."""
     determinant = a * d - b * c
     f = 1.0 / determinant
     return (d * f, -b * f, -c * f, a * f), abs(determinant) > 0.0

@@ -37,13 +37,13 @@ class _FourModel(models.PrimitiveModel):
 
 
 def _at(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
-    """Where four numbers of an array begin."""
+    """A pointer to four consecutive numbers of an array, from index `place`."""
     numbers = array if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(numbers, [place]), _vector.as_pointer())
 
 
 def _mixed(builder: Any, a: Any, b: Any, places: list[int]) -> Any:
-    """Four of the eight numbers of a and b."""
+    """Shuffles vectors: the entries `places` (0 to 7) of the concatenation of a and b, as a vector of four."""
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_place, FOUR), places))
 
 
