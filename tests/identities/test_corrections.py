@@ -9,7 +9,7 @@ from kernel_zoo import as_written
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import body as of_body, newton, partition as ranges, step, tables as t
-from phloat.motion.kernel.machine import threads as crew
+from phloat.motion.kernel.machine import threads
 from phloat.motion.run.assembly import assemble_run
 
 H = 0.01
@@ -38,7 +38,7 @@ class Halfway:
         self.m, self.w, self.iw = self.p.model, self.p.w, self.p.iw
         step.set_step(self.m, self.w, self.iw, H)
         for i in range(2):
-            of_body.begin(self.m.bodies, i, self.m.data, self.m.indices, self.w, H)
+            of_body.start_step(self.m.bodies, i, self.m.data, self.m.indices, self.w, H)
         step.predict(self.m, self.w, self.iw, np.ones(3))
         names = [entry.name for entry in self.p.entries]
         self.number = {name: names.index(name) for name in names}
@@ -51,12 +51,12 @@ class Halfway:
 
     def lam(self, name: str) -> np.ndarray:
         entry = self.m.entries[self.number[name]]
-        at = self.m.where[t.LAM] + entry[t.J_LAM]
+        at = self.m.offsets[t.LAM] + entry[t.J_LAM]
         return self.w[at : at + entry[t.J_ROWS]]
 
     def right(self, name: str) -> np.ndarray:
         entry = self.m.entries[self.number[name]]
-        at = self.m.where[t.RIGHT] + entry[t.J_LAM]
+        at = self.m.offsets[t.RIGHT] + entry[t.J_LAM]
         return self.w[at : at + entry[t.J_ROWS]]
 
     def residual(self, i: int) -> np.ndarray:
@@ -134,7 +134,7 @@ def test_a_given_force_acts_and_has_no_equation():
     at.evaluated()
     before, rows = at.residual(1), at.right("hinge").copy()
     at.lam("push")[:] = 6.0
-    beyond = slice(at.m.where[t.PIVOTS], at.m.where[t.PIVOTS] + at.m.where[t.MULTIPLIERS])
+    beyond = slice(at.m.offsets[t.PIVOTS], at.m.offsets[t.PIVOTS] + at.m.offsets[t.MULTIPLIERS])
     at.w[beyond] = 5.0
     at.evaluated()
     assert (at.w[beyond] == 5.0).all()
@@ -214,11 +214,11 @@ def test_a_correction_is_taken_back_to_the_last_digit_but_one():
         x, y = (slice(b[k], b[k] + b[t.WIDE]) for k in (t.W_X, t.W_Y))
         w[y] = rng.normal(size=b[t.WIDE])
         w[x] += w[y]
-    lam, delta = (slice(m.where[k], m.where[k] + m.where[t.MULTIPLIERS]) for k in (t.LAM, t.DELTA))
-    w[delta] = rng.normal(size=m.where[t.MULTIPLIERS])
+    lam, delta = (slice(m.offsets[k], m.offsets[k] + m.offsets[t.MULTIPLIERS]) for k in (t.LAM, t.DELTA))
+    w[delta] = rng.normal(size=m.offsets[t.MULTIPLIERS])
     w[lam] += w[delta]
     moved = w.copy()
-    as_written(newton.take_back, add_4=add, axpy=add)(m, w)
+    as_written(newton.undo_correction, add_4=add, axpy=add)(m, w)
     for b in m.bodies:
         x = slice(b[t.W_X], b[t.W_X] + b[t.WIDE])
         np.testing.assert_allclose(w[x], before[x], atol=1e-15)
@@ -239,13 +239,13 @@ class Factored:
         self.log: list = []
         where = np.zeros(8, dtype=int)
         where[[t.S_AT, t.S_SIZE, t.PIVOTS]] = 3, 4, 9
-        crews = np.zeros(crew.CREW_SIZE, dtype=int)
-        crews[crew.HANDS], crews[crew.WRONG :] = hands, -1
-        crews[crew.WRONG + where_wrong] = wrong
+        counters = np.zeros(threads.COUNTERS_SIZE, dtype=int)
+        counters[threads.THREAD_COUNT], counters[threads.SINGULAR_BODY :] = hands, -1
+        counters[threads.SINGULAR_BODY + where_wrong] = wrong
         entries = np.zeros((4, t.ENTRY_COLUMNS), dtype=int)
         entries[:, t.J_UNKNOWN] = 1, 1, 0, 1
         m = types.SimpleNamespace(
-            entries=entries, where=where, crew=crews, ranges=np.array([[0, 2], [2, 5]]), program="program"
+            entries=entries, offsets=where, threads=counters, ranges=np.array([[0, 2], [2, 5]]), program="program"
         )
         self.w, self.iw = np.ones(12), np.zeros(t.I_HEADER, dtype=int)
         self.iw[[t.I_FACTORISATIONS, t.I_WORST_BODY]] = 7, -1
@@ -253,10 +253,10 @@ class Factored:
             newton.refactor,
             linear_rows=lambda m, w, j, h: self.log.append(("rows", j)),
             fill=self.fill,
-            each=lambda m, w, gravity, h, job: self.log.append(("each", int(job))),
-            do=lambda m, w, gravity, h, job, r: self.log.append(("do", int(job), r)),
+            run_on_all_bodies=lambda m, w, gravity, h, job: self.log.append(("each", int(job))),
+            run_job=lambda m, w, gravity, h, job, r: self.log.append(("do", int(job), r)),
             assemble=self.assemble,
-            close=lambda m, w, pivots: self.log.append(("close", int(pivots))),
+            complete_diagonal=lambda m, w, pivots: self.log.append(("close", int(pivots))),
             factorise=self.factorise,
         )
         self.good = refactor(m, self.w, self.iw, None, H)
@@ -306,7 +306,7 @@ def test_rows_left_out_and_laws_have_one_on_the_diagonal():
     rows[:, t.R_MODE] = t.CLOSED, t.CLOSED, t.COMPLIANT, t.CLOSED, t.GIVEN
     rows[1, t.R_DROPPED] = 1
     w = np.arange(40.0)
-    as_written(ranges.close)(types.SimpleNamespace(entries=entries, rows=rows), w, 20)
+    as_written(ranges.complete_diagonal)(types.SimpleNamespace(entries=entries, rows=rows), w, 20)
     expected = np.arange(40.0)
     expected[[7, 8]] += 1.0  # the second of the first block, the first of the second
     expected[20:24] = 4.0, 8.0, 9.0, 11.0
@@ -355,5 +355,5 @@ def test_each_row_at_a_body_is_solved_into_its_own_column():
     asked = []
     m = types.SimpleNamespace(bodies=bodies, incidences=incidences)
     solved = lambda D, at, n, x, of, y, to: asked.append((int(at), int(n), int(of), int(to)))  # noqa: E731
-    as_written(ranges.admittance, solved=solved)(m, np.zeros(1), 0)
+    as_written(ranges.admittance, apply_inverse=solved)(m, np.zeros(1), 0)
     assert asked == [(50, 4, of, 100 + 4 * k) for k, of in enumerate((200, 204, 240, 244, 248))]

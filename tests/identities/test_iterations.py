@@ -25,8 +25,8 @@ class Told:
             residuals=self.evaluate,
             refactor=self.refactor,
             correct=lambda *_: self.did("c"),
-            take_back=lambda *_: self.did("b"),
-            pays=as_written(step.pays),
+            undo_correction=lambda *_: self.did("b"),
+            refactoring_pays=as_written(step.refactoring_pays),
         )
         self.status = solve(None, self.w, self.iw, None, 0.1, careful)
 
@@ -168,7 +168,7 @@ def test_the_first_correction_is_never_sure():
 @pytest.mark.parametrize(("left", "fall"), [(4.0, 1.0), (10.0, 0.5), (3.0, 2.0)])
 def test_new_factors_pay_where_they_save_more_iterations_than_they_cost(left, fall):
     """left / fall iterations with old factors (logarithms of what is left and of what one gains), left / 13 with new ones."""
-    pays, w = as_written(step.pays), np.zeros(t.SCRATCH_SIZE)
+    pays, w = as_written(step.refactoring_pays), np.zeros(t.SCRATCH_SIZE)
     size = TOLERATED * math.exp(left)
     saved = left / fall - left / 13.0
     for cost, wanted in ((0.99 * saved, True), (1.01 * saved, False)):
@@ -177,7 +177,7 @@ def test_new_factors_pay_where_they_save_more_iterations_than_they_cost(left, fa
 
 
 def test_new_factors_pay_where_the_residual_does_not_fall_and_never_where_nothing_is_left():
-    pays, w = as_written(step.pays), np.zeros(t.SCRATCH_SIZE)
+    pays, w = as_written(step.refactoring_pays), np.zeros(t.SCRATCH_SIZE)
     w[[t.TOLERATED, t.COSTLY]] = TOLERATED, 1e6
     assert pays(w, 100.0, 100.0) and pays(w, 100.0, 90.0) and not pays(w, 100.0, 100.1)
     w[t.COSTLY] = 0.0

@@ -18,7 +18,7 @@ from phloat.motion.run.task import Task
 
 
 class Tried:
-    """`one` where it is told how `solve` goes; each try spoils the multipliers."""
+    """`take_step` where it is told how `solve` goes; each try spoils the multipliers."""
 
     def __init__(self, *how, started=3):
         self.how, self.log = list(how), []
@@ -26,17 +26,17 @@ class Tried:
         self.iw[[t.I_FACTORED, t.I_STARTED]] = 1, started
         where = np.zeros(8, dtype=int)
         where[[t.LAM, t.SAVED, t.MULTIPLIERS]] = 10, 20, 4
-        model = types.SimpleNamespace(where=where)
-        one = as_written(
-            step.one,
-            each=lambda m, w, gravity, h, job: self.log.append(("begin", h)),
+        model = types.SimpleNamespace(offsets=where)
+        step_once = as_written(
+            step.take_step,
+            run_on_all_bodies=lambda m, w, gravity, h, job: self.log.append(("begin", h)),
             predict=lambda m, w, iw, guess: self.log.append(("predict", int(iw[t.I_STARTED]), int(iw[t.I_FACTORED]))),
             copy=as_written(small.copy),
             solve=self.solve,
-            works=lambda *_: self.log.append("works"),
-            settle_in=lambda *_: self.log.append("settle"),
+            add_works=lambda *_: self.log.append("works"),
+            accept_step=lambda *_: self.log.append("settle"),
         )
-        self.status = one(model, self.w, self.iw, None, 0.1, None)
+        self.status = step_once(model, self.w, self.iw, None, 0.1, None)
 
     def solve(self, m, w, iw, gravity, h, careful):
         self.log.append(("solve", bool(careful), w[10:14].tolist()))
@@ -90,15 +90,15 @@ class Marched:
         guesses = [f"guess {k}" for k in range(len(sizes))]
         advance = as_written(
             step.advance,
-            placed=lambda m: m,
+            as_pointers=lambda m: m,
             pointer=lambda w: w,
             serve=lambda *_: self.log.append("serve"),
-            exchange=self.exchange,
-            one=self.one,
+            swap_factors=self.exchange,
+            take_step=self.one,
             snapshot=self.snapshot,
         )
         self.out = advance(
-            types.SimpleNamespace(where=where),
+            types.SimpleNamespace(offsets=where),
             *(self.w, self.iw, "gravity", (np.array(sizes), np.array(sets), guesses), "bank"),
             *((given, np.array([20, 22]), moving, np.array([25])), np.array(marks, dtype=int), 5),
             *((self.rows, self.lam, self.potentials), made, fill, lead),
@@ -317,7 +317,7 @@ def test_laws_remember_between_which_elongations_and_rates_they_were_asked_and_w
     one = (np.array([0.05]), np.zeros(1, dtype=int), np.array([[1.0, 1.0, -1.0]]))
     run.set_step(0.05)
     none = np.zeros((4, 0)), np.zeros(0, dtype=int)
-    rows, marks = np.zeros((1, p.kept)), np.zeros(0, dtype=int)
+    rows, marks = np.zeros((1, p.saved_count)), np.zeros(0, dtype=int)
     out = rows, np.zeros((1, p.multipliers)), np.zeros((1, len(p.entries)))
     step.advance(p.model, p.w, p.iw, p.gravity, one, np.zeros(0), (*none, *none), marks, p.first, out, 0, -1, True)
     spring, damper = (p.model.rows[p.model.entries[j, t.J_ROW], t.R_COEF] for j in (1, 2))
@@ -351,9 +351,9 @@ def test_a_snapshot_has_the_state_as_it_is_and_the_potentials_of_springs():
     system = ph.connect({"a": body, "b": body}, [hook, bushing, line], gravity=(0.0, -9.81, 0.0))
     state = ph.place(system, {"b.r_P": (0.1, 0.2, -0.3)})
     p = runner(system, state).packed
-    out, potentials = np.full(p.kept, np.nan), np.full(len(p.entries), np.nan)
+    out, potentials = np.full(p.saved_count, np.nan), np.full(len(p.entries), np.nan)
     step.snapshot(p.model, p.w, p.gravity, p.first, out, potentials)
-    np.testing.assert_array_equal(out, p.w[p.first : p.first + p.kept])
+    np.testing.assert_array_equal(out, p.w[p.first : p.first + p.saved_count])
     stored = dict(zip([entry.name for entry in p.entries], potentials, strict=True))
     length = np.sqrt(0.01 + 0.64 + 0.09)
     assert stored["hook"] == 0.0
@@ -378,12 +378,12 @@ def test_factors_of_two_sizes_change_places_and_change_back():
     places = np.concatenate([np.arange(start, start + n) for start, n in p.model.factors])
     assert len(set(places)) == count and len(p.model.factors) > 1
     p.iw[[t.I_SET, t.I_FACTORED, t.I_OTHER]] = 0, 1, 0
-    step.exchange(p.model, p.w, p.iw, bank)
+    step.swap_factors(p.model, p.w, p.iw, bank)
     np.testing.assert_array_equal(p.w[places], kept)
     np.testing.assert_array_equal(bank, before[places])
     np.testing.assert_array_equal(np.delete(p.w, places), np.delete(before, places))
     assert p.iw[[t.I_SET, t.I_FACTORED, t.I_OTHER]].tolist() == [1, 0, 1]
-    step.exchange(p.model, p.w, p.iw, bank)
+    step.swap_factors(p.model, p.w, p.iw, bank)
     np.testing.assert_array_equal(p.w, before)
     np.testing.assert_array_equal(bank, kept)
     assert p.iw[[t.I_SET, t.I_FACTORED, t.I_OTHER]].tolist() == [0, 1, 0]

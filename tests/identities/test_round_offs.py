@@ -17,15 +17,15 @@ H = 0.25
 
 
 def entry_off(*given):
-    return as_written(newton.entry_off, larger=as_written(newton.larger))(*given)
+    return as_written(newton.relative_entry_residual, larger=as_written(newton.larger))(*given)
 
 
 def body_off(*given):
-    return as_written(newton.body_off, larger=as_written(newton.larger))(*given)
+    return as_written(newton.relative_body_residual, larger=as_written(newton.larger))(*given)
 
 
 def sum_up(*given):
-    return as_written(newton.sum_up)(*given)
+    return as_written(newton.add_port_magnitudes)(*given)
 
 
 class Still:
@@ -44,8 +44,8 @@ class Still:
 
     def off(self, j: int, row: int, size: float, h: float = H, worst: float = 0.0) -> float:
         """What is reported of an entry with a residual of this size in one of its rows."""
-        at = self.m.where[t.RIGHT]
-        self.w[at : at + self.m.where[t.MULTIPLIERS]] = 0.0
+        at = self.m.offsets[t.RIGHT]
+        self.w[at : at + self.m.offsets[t.MULTIPLIERS]] = 0.0
         self.w[at + self.m.entries[j, t.J_LAM] + row] = size
         return float(entry_off(self.m, self.w, self.iw, j, h, worst))
 
@@ -131,7 +131,7 @@ def test_laws_are_measured_by_their_force_and_by_what_lengths_are_worth_in_force
     j = next(i for i in range(len(at.m.entries)) if at.rows(i)[0, t.R_MODE] == t.COMPLIANT)
     row = at.rows(j)[0]
     at.w[row[t.R_COEF] + np.array([t.GAP0, t.GAP1])] = BEFORE, AFTER
-    at.w[at.m.where[t.LAM] + at.m.entries[j, t.J_LAM]] = LAW
+    at.w[at.m.offsets[t.LAM] + at.m.entries[j, t.J_LAM]] = LAW
     for weight in (LAW_WEIGHT, -LAW_WEIGHT, 0.0):
         at.w[row[t.R_COEF] + t.ALPHA] = weight
         scale = 3.0 + abs(weight) * (0.2 + 0.5 + length) / H
@@ -142,7 +142,7 @@ def test_laws_are_measured_by_their_force_and_by_what_lengths_are_worth_in_force
 def test_each_law_of_a_bushing_is_measured_by_its_own_force():
     stiffness = (50.0, 60.0, 70.0, 8.0, 9.0, 10.0)
     at = at_one_place(ph.Bushing("a.C", "b.P", stiffness=stiffness))
-    lam = at.m.where[t.LAM] + at.m.entries[1, t.J_LAM]
+    lam = at.m.offsets[t.LAM] + at.m.entries[1, t.J_LAM]
     at.w[lam : lam + 6] = forces = 2.0 ** np.arange(6)
     for row in at.rows(1):
         at.w[row[t.R_COEF] + t.ALPHA] = 0.0
@@ -173,7 +173,7 @@ def test_what_is_no_number_is_infinitely_far_off_and_named(residual):
 def test_a_law_without_force_or_stiffness_is_infinitely_far_off_unless_it_is_exact():
     at = between(ph.Spring("a.C", "b.P", stiffness=9.0, length=1.0))
     row = at.rows(0)[0]
-    at.w[at.m.where[t.LAM]] = at.w[row[t.R_COEF] + t.ALPHA] = 0.0
+    at.w[at.m.offsets[t.LAM]] = at.w[row[t.R_COEF] + t.ALPHA] = 0.0
     assert at.off(0, 0, 0.0) == 0.0 and at.named == (7, 7)
     with np.errstate(divide="ignore"):
         assert at.off(0, 0, 1e-300) == np.inf and at.named == (-1, 0)

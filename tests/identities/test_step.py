@@ -11,7 +11,7 @@ from oracle import Oracle
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.kernel import body as of_body, newton, step, tables as t
-from phloat.motion.kernel.port_tangent import geometric, own_tangent
+from phloat.motion.kernel.port_tangent import geometric_tangent, port_tangent
 from phloat.motion.kernel.tangent import tangent
 from phloat.motion.run.assembly import assemble_run
 
@@ -122,10 +122,10 @@ class Iterate:
         self.m, self.w, self.iw, self.gravity = p.model, p.w, p.iw, p.gravity
         step.set_step(self.m, self.w, self.iw, h)
         for i in range(len(self.m.bodies)):
-            of_body.begin(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
+            of_body.start_step(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
         step.predict(self.m, self.w, self.iw, np.array([1.0, 1.0, -1.0]))
         rng = np.random.default_rng(1)
-        at = self.m.where[t.LAM]
+        at = self.m.offsets[t.LAM]
         count = int(self.m.entries[:, t.J_ROWS].sum())
         self.w[at : at + count] = 20.0 * rng.normal(size=count)
         for b in self.m.bodies:
@@ -139,8 +139,8 @@ class Iterate:
         return self.w[b[t.W_F] : b[t.W_F] + b[t.SIZE]].copy()
 
     def rows(self) -> np.ndarray:
-        at = self.m.where[t.RIGHT]
-        return self.w[at : at + self.m.where[t.MULTIPLIERS]].copy()
+        at = self.m.offsets[t.RIGHT]
+        return self.w[at : at + self.m.offsets[t.MULTIPLIERS]].copy()
 
     def tangent(self, i: int) -> np.ndarray:
         """D of a body: its own equations, and what its forces do as it moves."""
@@ -150,9 +150,9 @@ class Iterate:
             tangent(m.bodies, k, m.data, m.indices, w, h)
         for e in range(len(m.ends)):
             if m.ends[e, t.E_BODY] >= 0:
-                own_tangent(m.bodies, m.ends, e, m.data, w, h, t.SCRATCH)
+                port_tangent(m.bodies, m.ends, e, m.data, w, h, t.SCRATCH)
                 if m.entries[m.ends[e, t.E_ENTRY], t.J_EXTRA]:
-                    geometric(m, w, e, h)
+                    geometric_tangent(m, w, e, h)
         b = m.bodies[i]
         D = w[b[t.W_D] : b[t.W_D] + b[t.WIDE] ** 2].reshape(b[t.WIDE], b[t.WIDE])
         return D[: b[t.SIZE], : b[t.SIZE]].copy()
@@ -165,7 +165,7 @@ class Iterate:
             if m.entries[j, t.J_UNKNOWN]:
                 newton.linear_rows(m, w, j, self.h)
         b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
-        out = np.zeros((m.where[t.MULTIPLIERS], size))
+        out = np.zeros((m.offsets[t.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:
             entry = m.entries[g[t.G_ENTRY]]
             for r in range(g[t.G_ROWS]):
@@ -177,7 +177,7 @@ class Iterate:
         """G of the rows: what λ does to a body, transposed."""
         m, w = self.m, self.w
         b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
-        out = np.zeros((m.where[t.MULTIPLIERS], size))
+        out = np.zeros((m.offsets[t.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:
             at = m.entries[g[t.G_ENTRY], t.J_LAM]
             for r in range(g[t.G_ROWS]):
@@ -187,7 +187,7 @@ class Iterate:
     def differences(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """∂F_i and ∂c by the unknowns of a body, by differences of fourth order."""
         b, size = self.m.bodies[i], int(self.m.bodies[i, t.SIZE])
-        of_F, of_c = np.zeros((size, size)), np.zeros((self.m.where[t.MULTIPLIERS], size))
+        of_F, of_c = np.zeros((size, size)), np.zeros((self.m.offsets[t.MULTIPLIERS], size))
         for k in range(size):
             at, before = b[t.W_X] + k, self.w[b[t.W_X] + k]
             eps = 1e-3 * max(1.0, abs(before))
@@ -227,7 +227,7 @@ def largest(a: np.ndarray) -> float:
 def test_forces_are_transposes_of_the_discrete_rows(joint, kind, plane):
     """F = F₀ − Gᵀλ, and h G x is the change of the gap: the same G."""
     at = iterate(joint, kind, plane)
-    w, lam = at.w, slice(at.m.where[t.LAM], at.m.where[t.LAM] + at.m.where[t.MULTIPLIERS])
+    w, lam = at.w, slice(at.m.offsets[t.LAM], at.m.offsets[t.LAM] + at.m.offsets[t.MULTIPLIERS])
     at.evaluated()
     for i in range(2):
         at.derivative_of_rows(i)

@@ -243,7 +243,7 @@ class SystemStepper(ExternalStepper):
             lam = np.zeros(self.system.multipliers.size)
             if self.runner is not None:  # λ of the last step
                 packed = self.runner.packed
-                lam = packed.w[packed.model.where[LAM] :][: len(lam)]
+                lam = packed.w[packed.model.offsets[LAM] :][: len(lam)]
             effort = joint_rows(self.system, y.state, columns_in_velocities(self.system))[1].T @ lam
             out |= {f"{p}.effort": effort[self.system.ports[p]] for p in driven}
         return out | {name: np.ravel(y[name]) for name in (*self.angles, *self.extra)}

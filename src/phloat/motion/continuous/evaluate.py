@@ -22,7 +22,7 @@ from phloat.motion.kernel.law_calls import EFFORT, call_law
 from phloat.motion.kernel.machine.compiler import jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
-from phloat.motion.kernel.rows import coefficients, looked_up, pull
+from phloat.motion.kernel.rows import coefficients, evaluate_pieces, pull
 
 # columns of bodies: offsets of q, v in y; of rows: λ, μ in y (−1: none), G of both bodies in w, and
 # (rate, its parts by bodies A and B, target rate) in w
@@ -153,9 +153,9 @@ def law(m, w, r, rate):
     x = w[R[r, t.R_COEF] + t.GAP1] - w[o + 1]
     force = -w[o] * x - w[o + 2] * rate
     if R[r, t.R_N_SPRING]:
-        force -= looked_up(m.data, R[r, t.R_SPRING], R[r, t.R_N_SPRING], x)[0]
+        force -= evaluate_pieces(m.data, R[r, t.R_SPRING], R[r, t.R_N_SPRING], x)[0]
     if R[r, t.R_N_DAMPER]:
-        force -= looked_up(m.data, R[r, t.R_DAMPER], R[r, t.R_N_DAMPER], rate)[0]
+        force -= evaluate_pieces(m.data, R[r, t.R_DAMPER], R[r, t.R_N_DAMPER], rate)[0]
     if R[r, t.R_CALL] >= 0:
         out = R[r, t.R_COEF] + t.LAW_OUT
         call_law(m.indices[R[r, t.R_CALL]], x, x, rate, 1.0, w, o + t.LAW_SIZE, out)
@@ -178,7 +178,7 @@ def update(m, w, p, s, y):
         for k in range(J[j, t.J_ROWS]):
             r = J[j, t.J_ROW] + k
             row(m, w, p, y, j, r)
-            lam, mu = m.where[t.LAM] + J[j, t.J_LAM] + k, 0.0
+            lam, mu = m.offsets[t.LAM] + J[j, t.J_LAM] + k, 0.0
             if R[r, t.R_MODE] == t.CLOSED:
                 w[lam] = y[p.rows[r, Y_LAM]] if p.rows[r, Y_LAM] >= 0 else 0.0
                 mu = y[p.rows[r, Y_MU]] if p.rows[r, Y_MU] >= 0 else 0.0

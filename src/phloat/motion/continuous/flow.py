@@ -241,9 +241,9 @@ class Flow:
         if entries:
             w[model.entries[0, t.J_WORK] :][:entries] = works[:entries]
         w[model.bodies[:, t.W_LOSS]] = works[entries:]
-        numbers, springs = np.empty(packed.kept), np.empty(len(model.entries))
+        numbers, springs = np.empty(packed.saved_count), np.empty(len(model.entries))
         snapshot(model, w, packed.gravity, packed.first, numbers, springs)
-        return numbers, w[model.where[t.LAM] :][: packed.multipliers].copy(), springs
+        return numbers, w[model.offsets[t.LAM] :][: packed.multipliers].copy(), springs
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a State."""

@@ -7,9 +7,9 @@ import numpy as np
 from phloat.motion.continuous import evaluate as ev
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
-from phloat.motion.kernel.machine.compiler import jit, making
+from phloat.motion.kernel.machine.compiler import allocating, jit
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
-from phloat.motion.kernel.rows import noted
+from phloat.motion.kernel.rows import record_extremes
 
 NUDGE = 1e-6  # step of differences, relative to a number: its error is 1e-12, and 1e-10 by round-off
 
@@ -108,7 +108,7 @@ def powers(m, w, p, y, out, o):
     for j in range(len(J)):
         out[o + 2 * j], out[o + 2 * j + 1] = 0.0, 0.0
         for k in range(J[j, t.J_ROWS]):
-            lam, rate = w[m.where[t.LAM] + J[j, t.J_LAM] + k], p.rows[J[j, t.J_ROW] + k, ev.R_RATE]
+            lam, rate = w[m.offsets[t.LAM] + J[j, t.J_LAM] + k], p.rows[J[j, t.J_ROW] + k, ev.R_RATE]
             out[o + 2 * j] += lam * w[rate + ev.RATE_A]
             out[o + 2 * j + 1] += lam * w[rate + ev.RATE_B]
     o += 2 * len(J)
@@ -121,7 +121,7 @@ def powers(m, w, p, y, out, o):
             out[o + i] = loss(B, i, m.data, w, v)
 
 
-@making
+@allocating
 def dae_residual(m, w, p, gravity, s, y, yd, out):
     """F(t, y, ẏ), with the inputs s at t."""
     ev.update(m, w, p, s, y)
@@ -142,7 +142,7 @@ def dae_residual(m, w, p, gravity, s, y, yd, out):
             out[p.rows[r, ev.Y_MU]] = w[o + t.GAP1] - w[o + t.TARGET1]
 
 
-@making
+@allocating
 def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
     """∂F/∂y by central differences, as entries of a sparse matrix; columns of one group share no row and are varied together."""
     before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
@@ -190,7 +190,7 @@ def blocks(m, w, p, out):
                     o += B[i, t.SIZE]
 
 
-@making
+@allocating
 def displace(m, p, y, x, out):
     """Moves q by x in the directions of v (rotations by rotation vectors); copies the rest of y."""
     B = m.bodies
@@ -235,5 +235,5 @@ def settle_gaps(m, w, p, time):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
             if R[r, t.R_MODE] == t.COMPLIANT:
                 rate = w[p.rows[r, ev.R_RATE] + ev.RATE]
-                noted(R, r, m.data, w, rate, time, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
+                record_extremes(R, r, m.data, w, rate, time, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
             w[R[r, t.R_COEF] + t.GAP0] = w[R[r, t.R_COEF] + t.GAP1]

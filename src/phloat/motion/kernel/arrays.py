@@ -1,4 +1,4 @@
-"""The constants of a body as the step needs them: about its mass centre, with membrane strains in units of compliance one."""
+"""The constants of a body for the step: about its mass centre, with membrane strains in units of compliance one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from phloat.bodies.body import Body, Port
 from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
 
-MOST_MOVING = 600  # coordinates of a body in motion: its factors are dense
+MOST_MOVING = 600  # maximum number of coordinates of a moving body: its factors are dense
 PAIRS = {0: [], 1: [(2, 2)], 3: [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]}
 AXES = {0: [], 1: [2], 3: [0, 1, 2]}
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """A body's constants: x ← x − s₀/m, Φ ← Φ − S/m, then J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη."""
+    """Constants of a body about its mass centre (x − s₀/m, Φ − S/m), then J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη."""
 
     body: Body
 
@@ -61,9 +61,9 @@ class Arrays:
         twice = W + W.transpose(0, 1, 3, 2)
         out = np.zeros(len(pairs)), np.zeros((len(pairs), n)), np.zeros((len(pairs), n, n))
         for p, (i, j) in enumerate(pairs):
-            for array, whole in zip(out, (E0, first, twice), strict=True):
-                array[p] = (whole[0, 0] + whole[1, 1] + whole[2, 2] if i == j else 0.0) - 0.5 * (
-                    whole[i, j] + whole[j, i]
+            for array, matrix in zip(out, (E0, first, twice), strict=True):
+                array[p] = (matrix[0, 0] + matrix[1, 1] + matrix[2, 2] if i == j else 0.0) - 0.5 * (
+                    matrix[i, j] + matrix[j, i]
                 )
         return out
 
@@ -71,9 +71,11 @@ class Arrays:
     def coupling(self) -> tuple[np.ndarray, np.ndarray]:
         """c0 (axes, n), Γ (axes, n, n): ε_iab X_ab,k and ε_iab W_ab,lk."""
         _, X, W = self.second
-        turned = W.transpose(0, 1, 3, 2)
+        W_transposed = W.transpose(0, 1, 3, 2)
         c0 = [X[(i + 1) % 3, (i + 2) % 3] - X[(i + 2) % 3, (i + 1) % 3] for i in AXES[self.turning]]
-        Gamma = [turned[(i + 1) % 3, (i + 2) % 3] - turned[(i + 2) % 3, (i + 1) % 3] for i in AXES[self.turning]]
+        Gamma = [
+            W_transposed[(i + 1) % 3, (i + 2) % 3] - W_transposed[(i + 2) % 3, (i + 1) % 3] for i in AXES[self.turning]
+        ]
         axes, n = self.turning, self.body.coordinates
         return np.array(c0).reshape(axes, n), np.array(Gamma).reshape(axes, n, n)
 
@@ -84,11 +86,11 @@ class Arrays:
 
     @cached_property
     def quadratic(self) -> np.ndarray:
-        """Which strains have a quadratic part, or share their compliance or damping with one that has."""
+        """Mask of the strains that have a quadratic part, or share compliance or damping with one that has."""
         elastic = self.body.elastic
         marked = np.zeros(self.body.stresses, dtype=bool)
-        together = elastic.C if elastic.viscosity is None else csr(abs(elastic.C) + abs(elastic.viscosity))
-        for group in components(together) if len(elastic.Q.value) else []:
+        graph = elastic.C if elastic.viscosity is None else csr(abs(elastic.C) + abs(elastic.viscosity))
+        for group in components(graph) if len(elastic.Q.value) else []:
             marked[group] = np.isin(group, elastic.Q.strain).any()
         return marked
 
@@ -100,31 +102,31 @@ class Arrays:
 
     @cached_property
     def K(self) -> np.ndarray:
-        """DᵀC⁻¹D of the strains that are linear."""
+        """DᵀC⁻¹D of the linear strains."""
         if not self.body.stresses:
             return np.zeros((self.body.coordinates, self.body.coordinates))
-        straight, elastic = ~self.quadratic, self.body.elastic
-        D = elastic.D[straight].toarray()
-        return D.T @ (elastic.C_inverse[straight][:, straight] @ D)
+        linear_strains, elastic = ~self.quadratic, self.body.elastic
+        D = elastic.D[linear_strains].toarray()
+        return D.T @ (elastic.C_inverse[linear_strains][:, linear_strains] @ D)
 
     @cached_property
     def damped(self) -> int:
-        """0 for no damping, or which kind."""
+        """Kind of damping: 0 (none), tables.PLAIN or tables.COUPLED."""
         return 0 if not self.body.elastic.damped else t.COUPLED if self.T.size else t.PLAIN
 
     @cached_property
     def R_d(self) -> np.ndarray:
-        """Drag, and damping of the strains that are linear."""
-        straight, elastic = ~self.quadratic, self.body.elastic
+        """Drag, and damping of the linear strains."""
+        linear_strains, elastic = ~self.quadratic, self.body.elastic
         out = elastic.drag.toarray() + (elastic.time * self.K if elastic.time else 0.0)
         if elastic.viscosity is None:
             return np.asarray(out)
-        D = elastic.D[straight].toarray()
-        return np.asarray(out + D.T @ (elastic.viscosity[straight][:, straight] @ D))
+        D = elastic.D[linear_strains].toarray()
+        return np.asarray(out + D.T @ (elastic.viscosity[linear_strains][:, linear_strains] @ D))
 
     @cached_property
     def T(self) -> np.ndarray:
-        """Viscosity of the quadratic strains, beside what `time` gives, in units of compliance one; empty where there is none."""
+        """Viscosity of the quadratic strains beyond `time`, in units of compliance one; empty if there is none."""
         viscosity = self.body.elastic.viscosity
         if viscosity is None or not self.quadratic.any():
             return np.zeros((0, 0))
@@ -141,20 +143,20 @@ class Arrays:
         Q, L = elastic.Q, self.L[place[elastic.Q.strain]]
         k, strain = np.nonzero(L)
         triples = np.column_stack([strain, Q.row[k], Q.column[k]]).astype(np.int64)
-        return D, *_merged(triples, L[k, strain] * Q.value[k])
+        return D, *_sum_duplicates(triples, L[k, strain] * Q.value[k])
 
     def port(self, port: Port) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """x, Φ, Ψ of a port from the mass centre, the components that exist."""
-        at, along = self.shift
-        return port.x - at, (port.Phi - along)[: self.linear], port.Psi[AXES[self.turning]]
+        """x, Φ, Ψ of a port relative to the mass centre, only the active components."""
+        centre, mean_Phi = self.shift
+        return port.x - centre, (port.Phi - mean_Phi)[: self.linear], port.Psi[AXES[self.turning]]
 
-    def prestress(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """What σ − C⁻¹ε(η) adds: to the quadratic strains, as a force on η, and as a constant energy."""
+    def prestress(self, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Pre-stress σ − C⁻¹ε(η): on the quadratic strains (unit compliance), as a force on η, and as a constant energy (J)."""
         elastic = self.body.elastic
-        straight = ~self.quadratic
-        force = elastic.D[straight].T @ before[straight]
-        energy = 0.5 * before[straight] @ (elastic.C[straight][:, straight] @ before[straight])
-        return np.linalg.solve(self.L, before[self.quadratic]), force, float(energy)
+        linear_strains = ~self.quadratic
+        force = elastic.D[linear_strains].T @ sigma[linear_strains]
+        energy = 0.5 * sigma[linear_strains] @ (elastic.C[linear_strains][:, linear_strains] @ sigma[linear_strains])
+        return np.linalg.solve(self.L, sigma[self.quadratic]), force, float(energy)
 
 
 def arrays_of(body: Body) -> Arrays:
@@ -162,7 +164,7 @@ def arrays_of(body: Body) -> Arrays:
     return vars(body).setdefault("arrays", Arrays(body))
 
 
-def _merged(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Entries at one place added up; neighbours stand in different rows, so that adding them up need not wait."""
-    swapped, where = np.unique(triples[:, [0, 2, 1]], axis=0, return_inverse=True)
-    return np.ascontiguousarray(swapped[:, [0, 2, 1]]), np.bincount(where.ravel(), weights=values)
+def _sum_duplicates(triples: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums entries of equal indices; neighbours are in different rows, so that additions do not wait for each other."""
+    entries, position = np.unique(triples[:, [0, 2, 1]], axis=0, return_inverse=True)
+    return np.ascontiguousarray(entries[:, [0, 2, 1]]), np.bincount(position.ravel(), weights=values)

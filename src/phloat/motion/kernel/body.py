@@ -7,43 +7,43 @@
 
 Δε = hBv, so damping takes h vᵀ(R_d + BᵀTB)v from the energy, exactly. T is a number τ, or a matrix where modes are damped.
 
-Forces of ports are subtracted elsewhere. Planar bodies have one axis of rotation, point masses none; the loops are the same.
+Forces of ports are subtracted in `newton.residuals`. Planar bodies have one axis of rotation, point masses none.
 """
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, matrix_products, product, two_sum
-from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store, times
+from phloat.motion.kernel.machine.simd import broadcast, load, minus, plus, store, times
 
 
 @inner
 def pair(i, j):
-    """Index of the pair (i, j) of axes among the symmetric ones."""
+    """Index of the pair of axes (i, j) in the upper triangle of a symmetric 3 × 3 matrix."""
     a, b = min(i, j), max(i, j)
     return a * (5 - a) // 2 + b
 
 
 @inner
 def axis(i, n_rot):
-    """The i-th axis about which a body turns: z in a plane."""
+    """The i-th axis of rotation of a body: z in a plane."""
     return 2 if n_rot == 1 else i
 
 
 @inner
 def set_constant_tangent(B, i, data, w, h):
-    """D0 = 2/h M_ff + h/2 K + R_d, and with it the constant part of the tangent, for a step size.
+    """Sets D0 = 2/h M_ff + h/2 K + R_d, and the constant part of the tangent, for a step size.
 
-    After D0 stands what rounding took from it. Without, vᵀD0v would add the same 1e-16 of the energy at every step.
+    The rounding error of D0 is stored after it. Without, vᵀD0v would have the same error of 1e-16 of the energy at every step.
     """
     n, long, lin, size, wide = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.SIZE], B[i, t.WIDE]
     o, D = B[i, t.W_D0], B[i, t.W_DW]
     M, K, R = B[i, t.D_MFF], B[i, t.D_K], B[i, t.D_RD]
     for k in range(n * long):
-        inertia, low = product(2.0 / h, data[M + k])
-        stiffness, lower = product(0.5 * h, data[K + k])
-        both, lost = two_sum(inertia, stiffness)
-        w[o + k], last = two_sum(both, data[R + k])
-        w[o + n * long + k] = low + lower + lost + last
+        inertia, inertia_error = product(2.0 / h, data[M + k])
+        stiffness, stiffness_error = product(0.5 * h, data[K + k])
+        partial_sum, sum_error = two_sum(inertia, stiffness)
+        w[o + k], last_error = two_sum(partial_sum, data[R + k])
+        w[o + n * long + k] = inertia_error + stiffness_error + sum_error + last_error
     for k in range(n):
         copy(n, w, o + k * long, w, D + (size - n + k) * wide + size - n)
     for k in range(lin):
@@ -54,7 +54,7 @@ def set_constant_tangent(B, i, data, w, h):
 
 @inner
 def momenta(B, i, data, index, w):
-    """J, ∂J, c, p, Γη̇ and ε at the state (q, v)."""
+    """Sets J, ∂J, c, p, Γη̇ and ε at the state (q, v)."""
     n, long, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_ROT]
     pairs = rot * (rot + 1) // 2
     eta, omega, rate = B[i, t.W_Q] + t.Q_ETA, B[i, t.W_V] + t.V_OMEGA, B[i, t.W_V] + t.V_RATE
@@ -79,25 +79,25 @@ def momenta(B, i, data, index, w):
 
 @inner
 def strain_slopes(B, i, data, index, w, eta, v, half):
-    """B = D + Qη at η + half · v; Q stands in strips of four rows: strain, first row, how many columns, and which."""
-    long, BM, at, value = B[i, t.LONG], B[i, t.W_BM], U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
+    """Sets B = D + Qη at η + half · v; Q is stored in strips of four rows: strain, first row, number of columns, columns."""
+    long, BM, entry, value = B[i, t.LONG], B[i, t.W_BM], U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
     eta, v = U(eta), U(v)
     copy_4(B[i, t.N_STRAIN] * long, data, B[i, t.D_D], w, BM)
     for _ in range(B[i, t.N_QUAD]):
-        place, count = U(BM + index[at] * long + index[at + U(1)]), U(index[at + U(2)])
-        at += U(3)
-        four = load(w, place)
+        strip, count = U(BM + index[entry] * long + index[entry + U(1)]), U(index[entry + U(2)])
+        entry += U(3)
+        four = load(w, strip)
         for k in range(count):
-            column = U(index[at + k])
+            column = U(index[entry + k])
             four = plus(four, broadcast(w[eta + column] + half * w[v + column]), load(data, value))
             value += W
-        store(w, place, four)
-        at += count
+        store(w, strip, four)
+        entry += count
 
 
 @inner
 def strains(B, i, data, index, w, eta, out):
-    """ε(η) + pre-stress, in units of compliance one: ε = ½ (D + B) η."""
+    """Sets ε(η) + pre-stress, in units of compliance one: ε = ½ (D + B) η."""
     long, BM = B[i, t.LONG], B[i, t.W_BM]
     if B[i, t.N_STRAIN] == 0:
         return
@@ -108,23 +108,23 @@ def strains(B, i, data, index, w, eta, out):
 
 
 @inner
-def lost_force(B, i, w, x):
-    """What rounding took from D0 v, for v of these unknowns; it stands after b."""
+def round_off_force(B, i, w, x):
+    """Sets the force after b: the rounding error of D0 times the rates v in the unknowns x."""
     n, long, v = B[i, t.N_ETA], B[i, t.LONG], x + B[i, t.N_LIN] + B[i, t.N_ROT]
     matrix_products(1, w, B[i, t.W_D0] + n * long, n, long, w, v, w, B[i, t.W_B] + long)
 
 
 @jit
-def begin(B, i, data, index, w, h):
-    """Constants of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
+def start_step(B, i, data, index, w, h):
+    """Sets the constants of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
 
-    What rounding took from D0 is multiplied by the rates of the step before, which are near enough.
+    The rounding error of D0 is multiplied by the rates of the step before, which are close enough.
     """
     n, long, rot, omega, inverse = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_ROT], B[i, t.W_V] + t.V_OMEGA, 1.0 / h
     momenta(B, i, data, index, w)
     b = B[i, t.W_B]
     matrix_products(1, data, B[i, t.D_K], n, long, w, B[i, t.W_Q] + t.Q_ETA, w, b)
-    lost_force(B, i, w, B[i, t.W_OLD])
+    round_off_force(B, i, w, B[i, t.W_OLD])
     add_4(long, 1.0, w, B[i, t.W_FPRE], w, b)
     add_4(long, -2.0 * inverse, w, B[i, t.W_P] + t.MOMENTUM_ETA, w, b)
     for a in range(rot):
@@ -133,7 +133,7 @@ def begin(B, i, data, index, w, h):
 
 @inner
 def velocities_at_start(B, i, w):
-    """The unknowns as the velocities of the state."""
+    """Sets the unknowns to the velocities of the state."""
     lin, rot, x, V = B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.W_X], B[i, t.W_V]
     copy(lin, w, V, w, x)
     copy(rot, w, V + t.V_OMEGA + axis(0, rot), w, x + lin)
@@ -142,7 +142,7 @@ def velocities_at_start(B, i, w):
 
 @hot
 def end_configuration(B, i, w, h):
-    """q₁ and Q from the unknowns: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2 (Cayley), η₁ = η₀ + hv."""
+    """Sets q₁ and Q: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2 (Cayley), η₁ = η₀ + hv."""
     n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
     q, q1, Q, x = B[i, t.W_Q], B[i, t.W_Q1], B[i, t.W_QT], B[i, t.W_X]
     A, A1 = q + t.Q_A, q1 + t.Q_A
@@ -170,24 +170,24 @@ def end_configuration(B, i, w, h):
 
 @hot
 def body_residual(B, i, data, index, w, gravity, h):
-    """F at the unknowns x, without the forces of ports."""
+    """Sets F at the unknowns x, without the forces of ports."""
     n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     x, F, V = B[i, t.W_X], B[i, t.W_F], B[i, t.W_V]
     mass = data[B[i, t.D_MASS]]
     for a in range(lin):
         w[F + a] = mass * (2.0 * (w[x + a] - w[V + a]) / h - gravity[a])
-    v, at = x + lin + rot, F + lin + rot
-    matrix_products(1, w, B[i, t.W_D0], n, long, w, v, w, at)
-    add_4(long, 1.0, w, B[i, t.W_B], w, at)
-    add_4(long, 1.0, w, B[i, t.W_B] + long, w, at)
-    membrane(B, i, data, index, w, v, at, h)
+    v, F_eta = x + lin + rot, F + lin + rot
+    matrix_products(1, w, B[i, t.W_D0], n, long, w, v, w, F_eta)
+    add_4(long, 1.0, w, B[i, t.W_B], w, F_eta)
+    add_4(long, 1.0, w, B[i, t.W_B] + long, w, F_eta)
+    membrane_residual(B, i, data, index, w, v, F_eta, h)
     if rot:
-        turning(B, i, data, w, h)
+        rotation_residual(B, i, data, w, h)
 
 
 @inner
-def turned(B, i, data, w, h):
-    """∂J(η̄) = ∂J + ½h N v, Γv, and η̇₁ = 2v − η̇₀ after it."""
+def mean_inertia_slopes(B, i, data, w, h):
+    """Sets ∂J(η̄) = ∂J + ½h N v and Γv, and after it η̇₁ = 2v − η̇₀."""
     n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     pairs = rot * (rot + 1) // 2
     dJ, Nv, v, rate = U(B[i, t.W_DJ]), U(B[i, t.W_NV]), U(B[i, t.W_X] + lin + rot), U(B[i, t.W_V] + t.V_RATE)
@@ -196,26 +196,26 @@ def turned(B, i, data, w, h):
         store(w, Nv + k, plus(load(w, dJ + k), broadcast(0.5 * h), load(w, Nv + k)))
     end = U(B[i, t.W_GV] + rot * long)
     for k in range(U(0), U(long), W):
-        store(w, end + k, less(times(broadcast(2.0), load(w, v + k)), broadcast(1.0), load(w, rate + k)))
+        store(w, end + k, minus(times(broadcast(2.0), load(w, v + k)), broadcast(1.0), load(w, rate + k)))
 
 
 @inner
-def turning(B, i, data, w, h):
-    """The parts of F that come from rotation: J₁ − J₀ = h v·∂J(η̄), c₁ = c + hΓv, and on the coordinates
+def rotation_residual(B, i, data, w, h):
+    """Sets or adds the parts of F from rotation: J₁ − J₀ = h v·∂J(η̄), c₁ = c + hΓv, and for the coordinates
 
     − ½ Σ ω₀ω₁ ∂J(η̄) + Σ (c₁ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)).
     """
     long, lin, rot = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     x, F, omega = B[i, t.W_X] + lin, B[i, t.W_F] + lin, B[i, t.W_V] + t.V_OMEGA
-    v, at = x + rot, F + rot
+    v, F_eta = x + rot, F + rot
     J, c, g0, mean, Gv = B[i, t.W_J], B[i, t.W_C], B[i, t.W_G0], B[i, t.W_NV], B[i, t.W_GV]
-    turned(B, i, data, w, h)
+    mean_inertia_slopes(B, i, data, w, h)
     for a in range(rot):
         start, o = w[omega + axis(a, rot)], a * long
         end = 2.0 * w[x + a] - start
-        add_4(long, end / h, w, c + o, w, at)
-        add_4(long, start + end, w, Gv + o, w, at)
-        add_4(long, 0.5 * (end - start), w, g0 + o, w, at)
+        add_4(long, end / h, w, c + o, w, F_eta)
+        add_4(long, start + end, w, Gv + o, w, F_eta)
+        add_4(long, 0.5 * (end - start), w, g0 + o, w, F_eta)
         w[F + a] = dot_4(long, w, c + o, w, Gv + rot * long) + h * dot_4(long, w, Gv + o, w, Gv + rot * long)
     for a in range(rot):
         start_a = w[omega + axis(a, rot)]
@@ -225,11 +225,11 @@ def turning(B, i, data, w, h):
             end_b = 2.0 * w[x + b] - start_b
             J1 = w[J + pair(a, b)] + h * dot_4(long, w, v, w, o)
             w[F + a] += J1 * end_b
-            both = start_a * end_b
+            omega_product = start_a * end_b
             if a != b:
                 w[F + b] += J1 * end_a
-                both += start_b * end_a
-            add_4(long, -0.5 * both, w, o, w, at)
+                omega_product += start_b * end_a
+            add_4(long, -0.5 * omega_product, w, o, w, F_eta)
     p = B[i, t.W_P]
     if rot == 1:
         w[F] = (w[F] - w[p]) / h
@@ -243,7 +243,7 @@ def turning(B, i, data, w, h):
 
 @inner
 def stresses(B, i, data, index, w, v, h):
-    """B = D + Qη̄ and s̄ = s₀ + (½h + T)Bv (exact: ε is quadratic)."""
+    """Sets B = D + Qη̄ and s̄ = s₀ + (½h + τ)Bv (exact: ε is quadratic), plus T Bv if damping is a matrix."""
     long, factor = B[i, t.LONG], 0.5 * h + data[B[i, t.D_MASS] + t.TIME]
     strain_slopes(B, i, data, index, w, B[i, t.W_Q] + t.Q_ETA, v, 0.5 * h)
     for a in range(B[i, t.N_STRAIN]):
@@ -254,7 +254,7 @@ def stresses(B, i, data, index, w, v, h):
 
 @inner
 def coupled_stresses(B, i, data, w, v, out):
-    """+ T Bv; Bv is left where B₁ will stand."""
+    """Adds T Bv to the stresses at w[out]; Bv is stored at W_B1, which is set later."""
     s, long, rate, T = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY
     for a in range(s):
         w[rate + a] = dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
@@ -264,7 +264,7 @@ def coupled_stresses(B, i, data, w, v, out):
 
 @inner
 def loss(B, i, data, w, v):
-    """vᵀ(R_d + BᵀTB)v, after `strain_slopes`."""
+    """Power lost in damping, vᵀ(R_d + BᵀTB)v (W); needs B from `strain_slopes`."""
     n, s, long, rate, T = B[i, t.N_ETA], B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY
     total = 0.0
     for k in range(n):
@@ -279,18 +279,18 @@ def loss(B, i, data, w, v):
 
 
 @inner
-def membrane(B, i, data, index, w, v, at, h):
-    """+ Bᵀs̄."""
+def membrane_residual(B, i, data, index, w, v, out, h):
+    """Adds Bᵀs̄."""
     long = B[i, t.LONG]
     if B[i, t.N_STRAIN]:
         stresses(B, i, data, index, w, v, h)
     for a in range(B[i, t.N_STRAIN]):
-        add_4(long, w[B[i, t.W_SBAR] + a], w, B[i, t.W_BM] + a * long, w, at)
+        add_4(long, w[B[i, t.W_SBAR] + a], w, B[i, t.W_BM] + a * long, w, out)
 
 
 @inner
 def accept(B, i, data, index, w, h):
-    """The end of the step becomes the state; what damping took is counted."""
+    """Makes the end of the step the state and adds the energy lost in damping."""
     n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
     q, q1, V, x = B[i, t.W_Q], B[i, t.W_Q1], B[i, t.W_V], B[i, t.W_X]
     v = x + lin + rot
@@ -302,15 +302,15 @@ def accept(B, i, data, index, w, h):
     for k in range(lin):
         w[V + k] = 2.0 * w[x + k] - w[V + k]
     for a in range(rot):
-        at = V + t.V_OMEGA + axis(a, rot)
-        w[at] = 2.0 * w[x + lin + a] - w[at]
+        component = V + t.V_OMEGA + axis(a, rot)
+        w[component] = 2.0 * w[x + lin + a] - w[component]
     for k in range(n):
         w[V + t.V_RATE + k] = 2.0 * w[v + k] - w[V + t.V_RATE + k]
 
 
 @inner
 def energies(B, i, data, index, w, gravity):
-    """Kinetic, elastic and potential energy at the state; momenta are made anew."""
+    """Sets kinetic, elastic and potential energy at the state; computes the momenta again."""
     n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     momenta(B, i, data, index, w)
     q, V, p, out = B[i, t.W_Q], B[i, t.W_V], B[i, t.W_P], B[i, t.W_ENERGY]

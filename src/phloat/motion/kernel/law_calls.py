@@ -1,4 +1,4 @@
-"""Laws that are written as functions, called by pointer: a new law is compiled by itself and the kernel is not compiled again."""
+"""Laws written as functions, called by pointer: a new law is compiled by itself, and the kernel is not compiled again."""
 
 import itertools
 import math
@@ -13,7 +13,7 @@ from numba.np.unsafe import ndarray
 
 from phloat.joints import scalar
 from phloat.joints.laws import LawFunction, mean_effort
-from phloat.motion.kernel.machine.uncompiled import PLAIN, intrinsic, laws
+from phloat.motion.kernel.machine.uncompiled import UNCOMPILED, intrinsic, laws
 
 to_fixed_tuple: Any = ndarray.to_fixed_tuple
 CALLED = types.void(*[types.float64] * 4, types.CPointer(types.float64), types.CPointer(types.float64))
@@ -23,7 +23,7 @@ _compiled: list[Any] = []  # references that keep compiled laws alive
 
 
 def _compile_scalar(name: str) -> None:
-    """What a function of joints.scalar is in compiled code: the one of `math`."""
+    """Makes the function of this name in joints.scalar compile as that of `math`."""
     function = getattr(math, name)
 
     @extending.overload(getattr(scalar, name))
@@ -41,7 +41,7 @@ def _atan2(y, x):
 
 
 @extending.overload(scalar.where)
-def _where(condition, yes, no):
+def _select(condition, yes, no):
     def choose(condition, yes, no):
         return yes if condition else no
 
@@ -51,25 +51,25 @@ def _where(condition, yes, no):
 @lru_cache(maxsize=256)
 def law_address(function: LawFunction) -> int:
     """Address of a compiled law: (x₀, x₁, rate, h, numbers, out) → effort over the step, h ∂effort/∂x₁, energy at x₁."""
-    compiled: Callable[..., Any] = (lambda f: f) if PLAIN else nb.njit(error_model="numpy", nogil=True)
+    compiled: Callable[..., Any] = (lambda f: f) if UNCOMPILED else nb.njit(error_model="numpy", nogil=True)
     spring, damper, mean = compiled(function.spring), compiled(function.damper), compiled(mean_effort)
     length = len(function.numbers)
 
     @compiled
-    def parameters(numbers):  # a tuple, so that the functions get as many numbers as they take
-        return numbers[:length] if PLAIN else to_fixed_tuple(nb.carray(numbers, (length,)), length)
+    def parameters(numbers):  # a tuple of known length, for functions with that many arguments
+        return numbers[:length] if UNCOMPILED else to_fixed_tuple(nb.carray(numbers, (length,)), length)
 
     @compiled
-    def spring_of(x, known):
-        return spring(x, *known)
+    def spring_of(x, values):
+        return spring(x, *values)
 
     def law(x0, x1, rate, h, numbers, out):
-        known = parameters(numbers)
-        effort, slope, energy = mean(spring_of, x0, x1, known)
-        resisted, steep = damper(0.5 * (x0 + x1), rate, *known)
-        out[EFFORT], out[WEIGHT], out[ENERGY] = effort + resisted, 0.5 * h * slope + steep, energy
+        values = parameters(numbers)
+        effort, slope, energy = mean(spring_of, x0, x1, values)
+        damper_effort, damper_slope = damper(0.5 * (x0 + x1), rate, *values)
+        out[EFFORT], out[WEIGHT], out[ENERGY] = effort + damper_effort, 0.5 * h * slope + damper_slope, energy
 
-    if PLAIN:
+    if UNCOMPILED:
         address = next(_addresses)
         laws[address] = law
         return address
@@ -80,17 +80,21 @@ def law_address(function: LawFunction) -> int:
 
 @intrinsic
 def call_law(typing, address, x0, x1, rate, h, w, numbers, out):
-    """The law at an address, with its numbers at w[numbers], into w[out]."""
+    """Calls the law at an address with its numbers at w[numbers]; writes effort, weight and energy to w[out]."""
 
     def code(context, builder, signature, args):
         double = ir.DoubleType()
         kind = ir.FunctionType(ir.VoidType(), [double] * 4 + [double.as_pointer()] * 2)
         called = builder.inttoptr(args[0], kind.as_pointer())
-        held = signature.args[5]
-        data = context.make_array(held)(context, builder, args[5]).data if isinstance(held, types.Array) else args[5]
+        buffer_type = signature.args[5]
+        data = (
+            context.make_array(buffer_type)(context, builder, args[5]).data
+            if isinstance(buffer_type, types.Array)
+            else args[5]
+        )
         places = [builder.gep(data, [args[6]]), builder.gep(data, [args[7]])]
         builder.call(called, [*args[1:5], *places])
         return context.get_dummy_value()
 
-    real, whole = types.float64, types.int64
-    return types.void(whole, real, real, real, real, w, whole, whole), code
+    real, integer = types.float64, types.int64
+    return types.void(integer, real, real, real, real, w, integer, integer), code

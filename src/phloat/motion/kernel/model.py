@@ -27,16 +27,16 @@ class KernelModel(NamedTuple):
     entry_of: np.ndarray
     sweep: np.ndarray
     assembly: np.ndarray
-    held: np.ndarray  # ends by body
-    factors: np.ndarray  # all that depends on the size of a step: where in w it begins, how many numbers
-    where: np.ndarray  # offsets in w: λ, c, pivots, S and its size, given inputs, targets, frames
-    ranges: np.ndarray  # of bodies, with a workspace each: first, beyond the last
-    crew: np.ndarray  # of the threads that share ranges: the one thing here that does change
+    ends_by_body: np.ndarray  # ends by body
+    factors: np.ndarray  # parts of w that depend on the step size: offset, count
+    offsets: np.ndarray  # offsets in w: λ, c, pivots, S and its size, δλ, number of multipliers, saved λ
+    ranges: np.ndarray  # of bodies, each with a workspace: first, beyond the last
+    threads: np.ndarray  # counters shared by the threads (machine.threads); the only array here that changes
 
 
 @hot
 def main_tables(bodies, ends, entries, rows, terms):
-    """Tables of known width: the widths are imported by name, which makes them literals for the compiler."""
+    """Tables of known width; the widths are imported by name, which makes them literals for the compiler."""
     return (
         table(bodies, BODY_COLUMNS),
         table(ends, END_COLUMNS),
@@ -47,8 +47,8 @@ def main_tables(bodies, ends, entries, rows, terms):
 
 
 @hot
-def placed(m):
-    """The same as pointers and tables of known width."""
+def as_pointers(m):
+    """The model with pointers and tables of known width in place of arrays."""
     bodies, ends, entries, rows, terms = main_tables(m.bodies, m.ends, m.entries, m.rows, m.terms)
     return KernelModel(
         bodies,
@@ -65,9 +65,9 @@ def placed(m):
         table(m.entry_of, 2),
         table(m.sweep, 4),
         table(m.assembly, 3),
-        pointer(m.held),
+        pointer(m.ends_by_body),
         table(m.factors, 2),
-        pointer(m.where),
+        pointer(m.offsets),
         table(m.ranges, 2),
-        pointer(m.crew),
+        pointer(m.threads),
     )

@@ -2,8 +2,8 @@
 
     (Σ Ĝ_i D_i⁻¹ G_iᵀ) δλ = −c + Σ Ĝ_i D_i⁻¹ F_i,      δx_i = D_i⁻¹ (G_iᵀ δλ − F_i)
 
-Factors are kept from iteration to iteration and from step to step as long as convergence is fast. Residuals are always the true
-ones, and must fall to their round-off: that is what keeps energy and joints.
+Factors are reused over iterations and steps as long as convergence is fast. Residuals are exact and must fall to round-off, which
+conserves energy and satisfies the joints.
 """
 
 import numpy as np
@@ -12,113 +12,123 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
 from phloat.motion.kernel.machine.compiler import hot, inner, jit, part, rare
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
-from phloat.motion.kernel.machine.threads import HANDS, WRONG, once
-from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, assemble, close, do, each
+from phloat.motion.kernel.machine.threads import SINGULAR_BODY, THREAD_COUNT, no_inline
+from phloat.motion.kernel.partition import (
+    CONFIGURATION,
+    FACTORS,
+    RESIDUAL,
+    SOLVE,
+    UPDATE,
+    assemble,
+    complete_diagonal,
+    run_job,
+    run_on_all_bodies,
+)
 from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # round-offs of the terms of an equation below which it counts as solved
 STALLED = 1e4  # round-offs below which a residual that has not halved three times in a row is accepted
-QUICK = 13.0  # logarithm of the factor by which an iteration with new factors reduces the residual
-SURE = (
+LOG_REDUCTION = 13.0  # logarithm of the factor by which an iteration with new factors reduces the residual
+PREDICTION_MARGIN = (
     100.0  # a residual predicted this factor below the tolerance, from the rate of the last correction, is not computed
 )
-BELIEVED = 1e-3  # the largest reduction by one correction that is extrapolated; larger ones may be chance
-FAR = 1e14  # round-offs above which old factors are not tried
+LARGEST_EXTRAPOLATED = 1e-3  # the largest reduction by one correction that is extrapolated; larger ones may be chance
+REFACTOR_ABOVE = 1e14  # round-offs above which old factors are not tried
 
 
 @part
-def residuals(m, w, iw, gravity, h, whole):
-    """Configuration at the end of the step, forces of entries, and if `whole` also F of every body and c of every unknown row.
+def residuals(m, w, iw, gravity, h, with_residuals):
+    """Configuration at the end of the step, forces of entries, and `with_residuals` also F of each body and c of each unknown row.
 
-    Returns the largest residual in round-offs of the terms it is the sum of (once there are factors, which bring the scales).
+    Returns the largest residual in round-offs of the terms that it sums (0 without residuals; scales exist once there are factors).
     """
     B, E, J = m.bodies, m.ends, m.entries
-    worst, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
-    each(m, w, gravity, h, RESIDUAL if whole else MOVE)
+    largest, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
+    run_on_all_bodies(m, w, gravity, h, RESIDUAL if with_residuals else CONFIGURATION)
     for e in range(len(E)):
         port_end(B, E, e, m.data, w, t.SCRATCH)
         clear(w, E[e, t.E_OUT])
     for j in range(len(J)):
         if J[j, t.J_RATES]:
             set_velocity_gaps(m, w, j, h)
-        act(m, w, j, h)
-        if whole and J[j, t.J_UNKNOWN]:
-            worst = entry_off(m, w, iw, j, h, worst)
-    if whole:
+        apply_entry(m, w, j, h)
+        if with_residuals and J[j, t.J_UNKNOWN]:
+            largest = relative_entry_residual(m, w, iw, j, h, largest)
+    if with_residuals:
         for e in range(len(E)):
             if E[e, t.E_BODY] >= 0:
                 forces_on_body(B, E, e, m.data, w)
-                sum_up(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
+                add_port_magnitudes(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
         for i in range(len(B)):
             add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_GAM], w, B[i, t.W_F])
-            worst = body_off(B, i, w, iw, worst)
-    return worst
+            largest = relative_body_residual(B, i, w, iw, largest)
+    return largest
 
 
 @hot
-def act(m, w, j, h):
-    """Gaps of an entry at the end of the step, its forces on both ports, and its equations c if λ is unknown."""
+def apply_entry(m, w, j, h):
+    """Gaps of entry j at the end of the step, its forces on both ports, and its residuals c if its λ is unknown."""
     E, J, R, T = m.ends, m.entries, m.rows, m.terms
     a, b = J[j, t.J_A], J[j, t.J_B]
-    at, right = m.where[t.LAM] + J[j, t.J_LAM], m.where[t.RIGHT] + J[j, t.J_LAM]
+    lam, c = m.offsets[t.LAM] + J[j, t.J_LAM], m.offsets[t.RIGHT] + J[j, t.J_LAM]
     A, B, on_A, on_B = E[a, t.E_END], E[b, t.E_END], E[a, t.E_OUT], E[b, t.E_OUT]
     for k in range(J[j, t.J_ROWS]):
         r = J[j, t.J_ROW] + k
         o = R[r, t.R_COEF]
         i = R[r, t.R_AXIS]
-        if i >= 0 and R[r, t.R_MODE] == t.CLOSED and not R[r, t.R_DROPPED]:  # most rows, so without detours
+        if i >= 0 and R[r, t.R_MODE] == t.CLOSED and not R[r, t.R_DROPPED]:  # most rows: a short path
             w[o + t.GAP1] = w[B + t.C + i] - w[A + t.C + i]
-            w[on_A + t.FORCE + i] -= w[at + k]
-            w[on_B + t.FORCE + i] += w[at + k]
-            w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
+            w[on_A + t.FORCE + i] -= w[lam + k]
+            w[on_B + t.FORCE + i] += w[lam + k]
+            w[c + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
             w[o + t.ALPHA] = 1.0
             continue
         coefficients(R, T, r, m.data, w, E[a, t.E_START], A, E[b, t.E_START], B)
-        if w[at + k] != 0.0:
-            pull(R, T, r, w[at + k], m.data, w, E[a, t.E_MEAN], E[b, t.E_MEAN], o + t.COEF_MEAN, on_A, on_B)
+        if w[lam + k] != 0.0:
+            pull(R, T, r, w[lam + k], m.data, w, E[a, t.E_MEAN], E[b, t.E_MEAN], o + t.COEF_MEAN, on_A, on_B)
         if R[r, t.R_MODE] == t.GIVEN:
             continue
         if R[r, t.R_DROPPED]:
-            w[right + k] = 0.0
+            w[c + k] = 0.0
         elif R[r, t.R_MODE] == t.CLOSED:
-            w[right + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
+            w[c + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
             w[o + t.ALPHA] = 1.0
         else:
             force, weight = law_resistance(R, r, m.data, m.indices, w, h)
-            w[right + k] = w[at + k] + force
+            w[c + k] = w[lam + k] + force
             w[o + t.ALPHA] = weight
 
 
 @part
 def refactor(m, w, iw, gravity, h):
-    """G and Ĝ, then D_i⁻¹ of every body with its port forces, S and its factors. Returns False if a D_i is singular."""
+    """Computes G and Ĝ, D_i⁻¹ of each body with its port forces, and the factors of S. Returns False if a D_i is singular."""
     J = m.entries
     iw[t.I_FACTORISATIONS] += 1
     for j in range(len(J)):
         if J[j, t.J_UNKNOWN]:
             linear_rows(m, w, j, h)
-    fill(m.where[t.S_SIZE], 0.0, w, m.where[t.S_AT])
-    first = 0  # of the blocks of S to which a body adds
-    if m.crew[HANDS] > 1:
-        each(m, w, gravity, h, FACTORS)
+    fill(m.offsets[t.S_SIZE], 0.0, w, m.offsets[t.S_AT])
+    first = 0  # index in m.assembly of the first block of a body
+    if m.threads[THREAD_COUNT] > 1:
+        run_on_all_bodies(m, w, gravity, h, FACTORS)
     for r in range(len(m.ranges)):
-        if m.crew[HANDS] <= 1:
-            do(m, w, gravity, h, np.int64(FACTORS), r)
-        if m.crew[WRONG + r] >= 0:
-            iw[t.I_WORST_BODY] = m.crew[WRONG + r]
+        if m.threads[THREAD_COUNT] <= 1:
+            run_job(m, w, gravity, h, np.int64(FACTORS), r)
+        if m.threads[SINGULAR_BODY + r] >= 0:
+            iw[t.I_WORST_BODY] = m.threads[SINGULAR_BODY + r]
             return False
         for i in range(m.ranges[r, 0], m.ranges[r, 1]):
             first = assemble(m, w, i, first)
-    close(m, w, m.where[t.PIVOTS])
-    iw[t.I_LOST] = factorise(m.program, w, m.where[t.PIVOTS])
+    complete_diagonal(m, w, m.offsets[t.PIVOTS])
+    iw[t.I_LOST] = factorise(m.program, w, m.offsets[t.PIVOTS])
     iw[t.I_FACTORED] = 1
     return True
 
 
 @jit
 def linear_rows(m, w, j, h):
-    """G (discrete rows) and Ĝ (derivative of the gaps at the end, over h) of an entry, for each of its bodies."""
+    """Computes the rows of G (discrete) and of Ĝ (derivative of the gaps at the end, over h) of entry j, for both of its bodies."""
     for k in range(m.entries[j, t.J_ROWS]):
         for hat in range(2):
             linear_row(m, w, j, k, hat, h)
@@ -126,7 +136,7 @@ def linear_rows(m, w, j, h):
 
 @part
 def linear_row(m, w, j, k, hat, h):
-    """G of row k of an entry for each of its bodies; with `hat` Ĝ."""
+    """Computes row k of entry j in G, or in Ĝ if `hat`, for both of its bodies."""
     B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
     a, b, r = J[j, t.J_A], J[j, t.J_B], J[j, t.J_ROW] + k
     clear(w, t.OUT_A)
@@ -149,11 +159,11 @@ def linear_row(m, w, j, k, hat, h):
 
 @rare
 def set_velocity_gaps(m, w, j, h):
-    """Gaps ∓½ h G x of compliant rows that have a rate and no gap: for their laws, zero in the middle of the step.
+    """Sets the gaps ∓½ h G x of compliant rows with a rate and no gap: their mean over the step is zero.
 
-    G is written where `refactor` writes it again before it is used.
+    Overwrites G, which `refactor` computes again before it is used.
     """
-    once()
+    no_inline()
     B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
     for k in range(J[j, t.J_ROWS]):
         r, rate = J[j, t.J_ROW] + k, 0.0
@@ -171,12 +181,12 @@ def set_velocity_gaps(m, w, j, h):
 
 @part
 def correct(m, w, gravity, h):
-    """Corrects x and λ with the present factors."""
+    """Computes the corrections of x and λ with the current factors and adds them."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
-    right, delta = m.where[t.RIGHT], m.where[t.DELTA]
-    for k in range(m.where[t.MULTIPLIERS]):
-        w[delta + k] = -w[right + k]
-    each(m, w, gravity, h, SOLVE)
+    c, delta = m.offsets[t.RIGHT], m.offsets[t.DELTA]
+    for k in range(m.offsets[t.MULTIPLIERS]):
+        w[delta + k] = -w[c + k]
+    run_on_all_bodies(m, w, gravity, h, SOLVE)
     for i in range(len(B)):
         wide, y = B[i, t.WIDE], B[i, t.W_Y]
         for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
@@ -185,26 +195,26 @@ def correct(m, w, gravity, h):
                 if not R[J[j, t.J_ROW] + r, t.R_DROPPED]:
                     total = dot_4(wide, w, G[g, t.G_HAT] + r * wide, w, y)
                     w[delta + J[j, t.J_LAM] + r] += w[R[J[j, t.J_ROW] + r, t.R_COEF] + t.ALPHA] * total
-    backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.where[t.PIVOTS])
-    each(m, w, gravity, h, UPDATE)
-    axpy(m.where[t.MULTIPLIERS], 1.0, w, delta, w, m.where[t.LAM])
+    backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.offsets[t.PIVOTS])
+    run_on_all_bodies(m, w, gravity, h, UPDATE)
+    axpy(m.offsets[t.MULTIPLIERS], 1.0, w, delta, w, m.offsets[t.LAM])
 
 
 @inner
-def take_back(m, w):
-    """Restores x and λ of before the last correction."""
+def undo_correction(m, w):
+    """Subtracts the last correction from x and λ."""
     B = m.bodies
     for i in range(len(B)):
         add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_Y], w, B[i, t.W_X])
-    axpy(m.where[t.MULTIPLIERS], -1.0, w, m.where[t.DELTA], w, m.where[t.LAM])
+    axpy(m.offsets[t.MULTIPLIERS], -1.0, w, m.offsets[t.DELTA], w, m.offsets[t.LAM])
 
 
 # --- residuals relative to the round-off of the terms they are sums of ------------------------
 
 
 @hot
-def sum_up(w, force, port, turns, to):
-    """Adds the magnitudes of the force and moments at a port to w[to], w[to + 1]: their sum may cancel, its round-off does not."""
+def add_port_magnitudes(w, force, port, turns, to):
+    """Adds the magnitude of the force at a port to w[to], and that of its moments to w[to + 1], both without cancellation."""
     size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
     moment = size * (abs(w[port + t.ARM]) + abs(w[port + t.ARM + 1]) + abs(w[port + t.ARM + 2]))
     if turns:
@@ -215,54 +225,54 @@ def sum_up(w, force, port, turns, to):
 
 
 @hot
-def larger(iw, worst, size, scale, body, entry):
-    """The larger of `worst` and size / (ε scale); stores the index of its body or entry in iw."""
-    if size > worst * EPS * scale:
-        worst = size / (EPS * scale) if scale > 0.0 else np.inf
+def larger(iw, largest, size, scale, body, entry):
+    """The larger of `largest` and size / (ε scale); if the latter, iw gets the indices of its body and entry."""
+    if size > largest * EPS * scale:
+        largest = size / (EPS * scale) if scale > 0.0 else np.inf
         iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = body, entry
-    return worst
+    return largest
 
 
 @hot
-def body_off(B, i, w, iw, worst):
-    """The larger of `worst` and the residual of a body in round-offs of its terms, all in the unit √D_kk."""
+def relative_body_residual(B, i, w, iw, largest):
+    """The larger of `largest` and the residual of body i in round-offs of its terms, all in the unit √D_kk; infinite if NaN."""
     size, scale, total = 0.0, 0.0, 0.0
     F, s, u, lin, rot = B[i, t.W_F], B[i, t.W_SCALE], B[i, t.W_UNIT], B[i, t.N_LIN], B[i, t.N_ROT]
     for k in range(B[i, t.SIZE]):
         port = abs(w[B[i, t.W_GAM] + k])
         if k < lin + rot:
             port = w[B[i, t.W_PORTS]] if k < lin else w[B[i, t.W_PORTS] + 1]
-        off = abs(w[F + k]) * w[u + k]
-        size, total = max(size, off), total + off
+        residual = abs(w[F + k]) * w[u + k]
+        size, total = max(size, residual), total + residual
         scale = max(scale, (w[s + k] + port) * w[u + k])
-    if not total <= 1e300:  # the largest of numbers of which one is none may be any of them; their sum is none
-        if worst < np.inf:  # else a joint is none already, and is the cause
+    if not total <= 1e300:  # max() may skip a NaN, a sum does not
+        if largest < np.inf:  # else the residual of a joint is NaN already, and is the cause
             iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
         return np.inf
-    return larger(iw, worst, size, scale, i, -1)
+    return larger(iw, largest, size, scale, i, -1)
 
 
 @hot
-def entry_off(m, w, iw, j, h, worst):
-    """The larger of `worst` and the residuals of the rows of an entry in round-offs of the lengths in them."""
+def relative_entry_residual(m, w, iw, j, h, largest):
+    """The larger of `largest` and the residuals of the rows of entry j in round-offs of their lengths; infinite if NaN."""
     E, J, R = m.ends, m.entries, m.rows
     a, b = J[j, t.J_A], J[j, t.J_B]
-    length = w[t.FLOOR]  # else a port at the origin, without an arm, has no length at all
+    length = w[t.FLOOR]  # so that a port at the origin without an arm has a length
     for k in range(3):
         length += abs(w[E[a, t.E_END] + t.C + k]) + abs(w[E[b, t.E_END] + t.C + k])
         length += abs(w[E[a, t.E_END] + t.ARM + k]) + abs(w[E[b, t.E_END] + t.ARM + k])
     for k in range(J[j, t.J_ROWS]):
         r = J[j, t.J_ROW] + k
-        size, power = abs(w[m.where[t.RIGHT] + J[j, t.J_LAM] + k]), R[r, t.R_POWER]
+        size, power = abs(w[m.offsets[t.RIGHT] + J[j, t.J_LAM] + k]), R[r, t.R_POWER]
         unit = length if power == 1 else 1.0 if power == 0 else length**power
         if R[r, t.R_MODE] == t.CLOSED:
             scale = unit / abs(h)
         else:
             law = abs(w[R[r, t.R_COEF] + t.GAP0]) + abs(w[R[r, t.R_COEF] + t.GAP1])
-            law += unit  # a gap near zero has the round-off of what it is made of
-            scale = abs(w[m.where[t.LAM] + J[j, t.J_LAM] + k]) + abs(w[R[r, t.R_COEF] + t.ALPHA]) * law / abs(h)
+            law += unit  # a gap near zero has the round-off of the lengths that it is the difference of
+            scale = abs(w[m.offsets[t.LAM] + J[j, t.J_LAM] + k]) + abs(w[R[r, t.R_COEF] + t.ALPHA]) * law / abs(h)
         if not size <= 1e300:
             iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
             return np.inf
-        worst = larger(iw, worst, size, scale, -1, j)
-    return worst
+        largest = larger(iw, largest, size, scale, -1, j)
+    return largest

@@ -1,4 +1,4 @@
-"""Jobs on all bodies, by ranges of bodies that threads can share; and the contributions of bodies to S.
+"""Jobs on all bodies, divided into ranges of bodies among threads; and the contributions of bodies to S.
 
 The bodies of a range share one workspace; each range has its own, so ranges can run at the same time.
 """
@@ -8,23 +8,34 @@ import numpy as np
 from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.machine.compiler import inner, part
 from phloat.motion.kernel.machine.dense import add_4, dot_4, fill
-from phloat.motion.kernel.machine.inverse import invert, solved
-from phloat.motion.kernel.machine.threads import DONE, HANDS, JOB, LEAVE, NEXT, WRONG, draw, look, once, tell
-from phloat.motion.kernel.port_tangent import geometric, own_tangent
-from phloat.motion.kernel.tangent import scales, tangent, unit_scales
+from phloat.motion.kernel.machine.inverse import apply_inverse, invert
+from phloat.motion.kernel.machine.threads import (
+    JOB,
+    NEXT_RANGE,
+    RANGES_DONE,
+    SINGULAR_BODY,
+    STOP,
+    THREAD_COUNT,
+    fetch_increment,
+    load_atomic,
+    no_inline,
+    store_atomic,
+)
+from phloat.motion.kernel.port_tangent import geometric_tangent, port_tangent
+from phloat.motion.kernel.tangent import equation_scales, tangent, unit_scales
 
-BEGIN, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
+START, CONFIGURATION, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
 
 
 @inner
-def do(m, w, gravity, h, job, r):
-    """One job on the bodies of range r."""
-    once()
+def run_job(m, w, gravity, h, job, r):
+    """Runs one job on the bodies of range r."""
+    no_inline()
     B, first, last = m.bodies, m.ranges[r, 0], m.ranges[r, 1]
-    if job == BEGIN:
+    if job == START:
         for i in range(first, last):
-            of_body.begin(B, i, m.data, m.indices, w, h)
-    elif job == MOVE:
+            of_body.start_step(B, i, m.data, m.indices, w, h)
+    elif job == CONFIGURATION:
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
     elif job == RESIDUAL:
@@ -34,14 +45,14 @@ def do(m, w, gravity, h, job, r):
             fill(B[i, t.WIDE], 0.0, w, B[i, t.W_GAM])
             w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
     elif job == FACTORS:
-        m.crew[WRONG + r] = -1
+        m.threads[SINGULAR_BODY + r] = -1
         for i in range(first, last):
             if not _factors(m, w, i, gravity, h):
-                m.crew[WRONG + r] = i
+                m.threads[SINGULAR_BODY + r] = i
                 return
     elif job == SOLVE:
         for i in range(first, last):
-            solved(w, B[i, t.W_D], B[i, t.WIDE], w, B[i, t.W_F], w, B[i, t.W_Y])
+            apply_inverse(w, B[i, t.W_D], B[i, t.WIDE], w, B[i, t.W_F], w, B[i, t.W_Y])
     else:
         for i in range(first, last):
             _update(m, w, i)
@@ -49,15 +60,15 @@ def do(m, w, gravity, h, job, r):
 
 @part
 def _factors(m, w, i, gravity, h):
-    """D_i with its port forces, D_i⁻¹ and D_i⁻¹G_iᵀ; returns False if D_i is singular."""
+    """Computes D_i with its port forces, D_i⁻¹ and D_i⁻¹G_iᵀ; returns False if D_i is singular."""
     B, E, J = m.bodies, m.ends, m.entries
     tangent(B, i, m.data, m.indices, w, h)
-    scales(B, i, m.data, w, gravity, h)
+    equation_scales(B, i, m.data, w, gravity, h)
     for k in range(B[i, t.FIRST_END], B[i, t.FIRST_END] + B[i, t.N_END]):
-        e = m.held[k]
-        own_tangent(B, E, e, m.data, w, h, B[i, t.W_T])
+        e = m.ends_by_body[k]
+        port_tangent(B, E, e, m.data, w, h, B[i, t.W_T])
         if J[E[e, t.E_ENTRY], t.J_EXTRA]:
-            geometric(m, w, e, h)
+            geometric_tangent(m, w, e, h)
     unit_scales(B, i, w)
     if not invert(w, B[i, t.W_D], B[i, t.WIDE]):
         return False
@@ -67,67 +78,71 @@ def _factors(m, w, i, gravity, h):
 
 @part
 def _update(m, w, i):
-    """δx_i = D_i⁻¹G_iᵀ δλ − y, added to x and kept in y."""
+    """Adds δx_i = D_i⁻¹G_iᵀ δλ − y to x; y is replaced by δx_i."""
     B, J, G = m.bodies, m.entries, m.incidences
     wide, y = B[i, t.WIDE], B[i, t.W_Y]
     for k in range(wide):
         w[y + k] = -w[y + k]
     for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
-        lam, to = m.where[t.DELTA] + J[G[g, t.G_ENTRY], t.J_LAM], B[i, t.W_SOL] + G[g, t.G_COLUMN] * wide
+        lam, to = m.offsets[t.DELTA] + J[G[g, t.G_ENTRY], t.J_LAM], B[i, t.W_SOL] + G[g, t.G_COLUMN] * wide
         for r in range(G[g, t.G_ROWS]):
             add_4(wide, w[lam + r], w, to + r * wide, w, y)
     add_4(wide, 1.0, w, y, w, B[i, t.W_X])
 
 
 @part
-def each(m, w, gravity, h, job):
-    """Runs a job on all bodies, shared among the threads."""
-    count, crew, job = len(m.ranges), m.crew, np.int64(job)  # no constant: `do` is compiled once for all jobs
-    if crew[HANDS] <= 1:
+def run_on_all_bodies(m, w, gravity, h, job):
+    """Runs a job on all bodies, divided among the threads, and returns when all are done."""
+    count, counters, job = (
+        len(m.ranges),
+        m.threads,
+        np.int64(job),
+    )  # not a literal: `run_job` is compiled once for all jobs
+    if counters[THREAD_COUNT] <= 1:
         for r in range(count):
-            do(m, w, gravity, h, job, r)
+            run_job(m, w, gravity, h, job, r)
         return
-    w[t.STEP], crew[JOB] = h, job
-    tell(crew, DONE, 0)
-    tell(crew, NEXT, 0)
-    r = draw(crew, NEXT)
+    w[t.STEP], counters[JOB] = h, job
+    store_atomic(counters, RANGES_DONE, 0)
+    store_atomic(counters, NEXT_RANGE, 0)
+    r = fetch_increment(counters, NEXT_RANGE)
     while r < count:
-        do(m, w, gravity, h, job, r)
-        draw(crew, DONE)
-        r = draw(crew, NEXT)
-    while look(crew, DONE) < count:
+        run_job(m, w, gravity, h, job, r)
+        fetch_increment(counters, RANGES_DONE)
+        r = fetch_increment(counters, NEXT_RANGE)
+    while load_atomic(counters, RANGES_DONE) < count:
         pass
 
 
 @part
 def serve(m, w, gravity):
-    """Runs ranges of the jobs of the leading thread until it ends the run."""
-    count, crew = len(m.ranges), m.crew
-    while look(crew, LEAVE) == 0:
-        if look(crew, NEXT) < count:
-            r = draw(crew, NEXT)
+    """Runs jobs on ranges for the leading thread until that sets STOP."""
+    count, counters = len(m.ranges), m.threads
+    while load_atomic(counters, STOP) == 0:
+        if load_atomic(counters, NEXT_RANGE) < count:
+            r = fetch_increment(counters, NEXT_RANGE)
             if r < count:
-                do(m, w, gravity, w[t.STEP], crew[JOB], r)
-                draw(crew, DONE)
+                run_job(m, w, gravity, w[t.STEP], counters[JOB], r)
+                fetch_increment(counters, RANGES_DONE)
 
 
-# --- what each body adds to the system on the multipliers: S = Σ α Ĝ D⁻¹Gᵀ --------------------------------------------
+# --- contributions of bodies to the system on the multipliers: S = Σ α Ĝ D⁻¹Gᵀ --------------------------------------------
 
 
 @inner
 def admittance(m, w, i):
-    """D_i⁻¹G_iᵀ for all rows that touch the body, one after the other."""
+    """Computes D_i⁻¹G_iᵀ for all rows that act on body i, one column after the other."""
     B, G = m.bodies, m.incidences
     wide = B[i, t.WIDE]
     for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
         for k in range(G[g, t.G_ROWS]):
             to = B[i, t.W_SOL] + (G[g, t.G_COLUMN] + k) * wide
-            solved(w, B[i, t.W_D], wide, w, G[g, t.G_MEAN] + k * wide, w, to)
+            apply_inverse(w, B[i, t.W_D], wide, w, G[g, t.G_MEAN] + k * wide, w, to)
 
 
 @inner
 def assemble(m, w, i, first):
-    """S += α Ĝ D⁻¹Gᵀ of one body, whose blocks are listed from `first` on; returns where those of the next begin."""
+    """Adds α Ĝ D⁻¹Gᵀ of body i to S; its blocks begin at m.assembly[first]. Returns the first block of the next body."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences
     wide, X, count = B[i, t.WIDE], B[i, t.W_SOL], B[i, t.N_INC]
     for a in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + count):
@@ -146,14 +161,14 @@ def assemble(m, w, i, first):
 
 
 @inner
-def close(m, w, pivots):
-    """One on the diagonal of S for laws and for rows left out; its diagonal is kept, to tell pivots that vanish."""
+def complete_diagonal(m, w, pivots):
+    """Adds 1 to the diagonal of S for laws and dropped rows, and copies the diagonal to w[pivots], to detect vanishing pivots."""
     J, R = m.entries, m.rows
     for j in range(len(J)):
         if J[j, t.J_UNKNOWN]:
             n = J[j, t.J_ROWS]
             for k in range(n):
-                r, at = J[j, t.J_ROW] + k, J[j, t.J_BLOCK] + k * n + k
+                r, diagonal = J[j, t.J_ROW] + k, J[j, t.J_BLOCK] + k * n + k
                 if R[r, t.R_DROPPED] or R[r, t.R_MODE] != t.CLOSED:
-                    w[at] += 1.0
-                w[pivots + J[j, t.J_LAM] + k] = w[at]
+                    w[diagonal] += 1.0
+                w[pivots + J[j, t.J_LAM] + k] = w[diagonal]

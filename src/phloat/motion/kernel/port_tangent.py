@@ -1,21 +1,21 @@
-"""What the forces at a port add to the tangent of their own body: as it moves, its arms, directions and Q move with it, and
-some forces change."""
+"""Contributions of the forces at a port to the tangent of its body: arms, directions and Q move with the body, and some forces
+change."""
 
 from phloat.joints.rows import FIRST, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import add_4, add_rows, add_skew, axpy, cross_product, fill
-from phloat.motion.kernel.ports import THIRD, back, carry, carry_end, carry_mean, clear
+from phloat.motion.kernel.ports import THIRD, carry, carry_end, carry_mean, clear, rotate_back
 from phloat.motion.kernel.rows import direction, push, vector
 
 
 @jit
-def own_tangent(B, E, e, data, w, h, scratch):
-    """D −= ∂(what the forces at this end do)/∂x with the forces themselves held: Q, arms and directions move.
+def port_tangent(B, E, e, data, w, h, scratch):
+    """D −= ∂(generalised force at this end)/∂x at constant forces: Q, arms and directions move.
 
-    z = ρ̄ × f + Σ d̄ × g + τ;   δQᵀz = h/2 (A₀ᵀz) × δω, and so with f, g and τ that bend the body;   the row of ω_a has
-    q_a · (δρ̄ × f + Σ δd̄ × g), which is what the forces f × q_a and g × q_a do at the end of the step, times h/2.
+    z = ρ̄ × f + Σ d̄ × g + τ;   δQᵀz = h/2 (A₀ᵀz) × δω, also for the f, g and τ that bend the body;   the row of ω_a has
+    q_a · (δρ̄ × f + Σ δd̄ × g), the generalised force of f × q_a and g × q_a at the end of the step, times h/2.
     """
     i = E[e, t.E_BODY]
     lin, rot, size, wide = B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE], B[i, t.WIDE]
@@ -42,7 +42,7 @@ def own_tangent(B, E, e, data, w, h, scratch):
 
 @inner
 def turn_forces(w, force, column, scale, out):
-    """All forces at a port, each × scale · the column of a 3 × 3 matrix that begins at `column`."""
+    """out = scale · force × column for all forces at a port; the column of a 3 × 3 matrix begins at w[column]."""
     x, y, z = scale * w[column], scale * w[column + 3], scale * w[column + 6]
     for k in range(0, t.OUT_SIZE - 1, 3):
         f = force + k
@@ -51,14 +51,14 @@ def turn_forces(w, force, column, scale, out):
 
 @inner
 def bending_tangent(B, E, e, data, w, scale, H):
-    """D += scale ΨᵀHΨ, H = Σ ⅓ (t fᵀ + f tᵀ − 2 (t · f) I), f = Qᵀg: as a section bends, forces on directions bend it otherwise."""
+    """D += scale ΨᵀHΨ, H = Σ ⅓ (t fᵀ + f tᵀ − 2 (t · f) I), f = Qᵀg: bending changes the moment of forces on directions."""
     i = E[e, t.E_BODY]
     long, lin, rot, wide, psi = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.WIDE], E[e, t.E_PSI]
     first, block = axis(0, rot), B[i, t.W_D] + (lin + rot) * (wide + 1)
     fill(9, 0.0, w, H)
     for j in range(0, 9, 3):
         g, d = E[e, t.E_OUT] + t.ON_DIR + j, E[e, t.E_MEAN] + t.TRIAD + j
-        force, triad = back(w, B[i, t.W_QT], w[g], w[g + 1], w[g + 2]), (w[d], w[d + 1], w[d + 2])
+        force, triad = rotate_back(w, B[i, t.W_QT], w[g], w[g + 1], w[g + 2]), (w[d], w[d + 1], w[d + 2])
         twice = 2.0 * (triad[0] * force[0] + triad[1] * force[1] + triad[2] * force[2])
         for a in range(3):
             w[H + 4 * a] -= scale * THIRD * twice
@@ -76,21 +76,27 @@ def bending_tangent(B, E, e, data, w, scale, H):
 # --- rows whose forces on a body change as that body moves: products of vectors that both move with it, lengths, and forces
 # that follow their section
 
-# in the scratch of a body: one of δc₁ and the three δd₁, and the forces that change by it
-MOVED, CHANGED = 40, 64
+# offsets in the scratch of a body: a shift of the port (δc₁ and three δd₁), and the change of forces by it
+SHIFT_OFFSET, FORCE_OFFSET = 40, 64
 
 
 @jit
-def geometric(m, w, e, h):
-    """D −= Σ (what the forces that change by one component of δc̄ or δd̄ do to the body) ⊗ (that component per unknown)."""
+def geometric_tangent(m, w, e, h):
+    """D −= Σ (generalised force of the forces that change by one component of δc̄ or δd̄) ⊗ (that component per unknown)."""
     B, E, i, j = m.bodies, m.ends, m.ends[e, t.E_BODY], m.ends[e, t.E_ENTRY]
-    D, size, wide, moved, out = B[i, t.W_D], B[i, t.SIZE], B[i, t.WIDE], B[i, t.W_T] + MOVED, B[i, t.W_T] + CHANGED
-    force, motion = B[i, t.W_Y], B[i, t.W_UNIT]  # units are made after D
+    D, size, wide, port_shift, out = (
+        B[i, t.W_D],
+        B[i, t.SIZE],
+        B[i, t.WIDE],
+        B[i, t.W_T] + SHIFT_OFFSET,
+        B[i, t.W_T] + FORCE_OFFSET,
+    )
+    force, motion = B[i, t.W_Y], B[i, t.W_UNIT]  # free here: units are computed after D
     for k in range(12 if E[e, t.E_TURNS] else 3):
-        fill(12, 0.0, w, moved)
-        w[moved + k] = h if k < 3 else 0.5 * h
+        fill(12, 0.0, w, port_shift)
+        w[port_shift + k] = h if k < 3 else 0.5 * h
         clear(w, out)
-        if not force_change(m, w, j, m.entries[j, t.J_B] == e, out, moved):
+        if not force_change(m, w, j, m.entries[j, t.J_B] == e, out, port_shift):
             return
         fill(wide, 0.0, w, force)
         carry_mean(B, E, e, m.data, w, out, force)
@@ -104,7 +110,7 @@ def geometric(m, w, e, h):
 
 @hot
 def shift(w, a, side, port_shift):
-    """δ of the mean of a vector by the motion of one side."""
+    """Change of the mean of vector number `a` by the shift of the port on one side."""
     if a == SEPARATION:
         half = 0.5 if side else -0.5
         return half * w[port_shift], half * w[port_shift + 1], half * w[port_shift + 2]
@@ -117,7 +123,7 @@ def shift(w, a, side, port_shift):
 
 @inner
 def follow(m, w, j, r, lam, side, out, port_shift):
-    """δ(λ |α| u/|u|) of a force that follows its section, u = Σ α d̄."""
+    """Adds δ(λ |α| u/|u|) of a force that follows its section, u = Σ α d̄."""
     A, B, T = m.ends[m.entries[j, t.J_A], t.E_MEAN], m.ends[m.entries[j, t.J_B], t.E_MEAN], m.terms
     x, y, z, scale = direction(m.rows, T, r, m.data, w, A, B)
     d0, d1, d2, size = 0.0, 0.0, 0.0, x * x + y * y + z * z
@@ -134,7 +140,7 @@ def follow(m, w, j, r, lam, side, out, port_shift):
 
 @inner
 def end_slope(m, w, j, r, side, port_shift):
-    """δp at the end of the step."""
+    """δp of row r at the end of the step, by the shift of the port on one side."""
     A, B, T, total = m.ends[m.entries[j, t.J_A], t.E_END], m.ends[m.entries[j, t.J_B], t.E_END], m.terms, 0.0
     for k in range(m.rows[r, t.R_TERM], m.rows[r, t.R_TERM] + m.rows[r, t.R_P]):
         a, b = T[k, t.T_A], T[k, t.T_B]
@@ -149,15 +155,16 @@ def end_slope(m, w, j, r, side, port_shift):
 
 @inner
 def force_change(m, w, j, side, out, port_shift):
-    """Forces at one side, in w from `out` on, that change with its own motion: δ(λ f_p α b̄) on a and δ(λ f_p α ā) on b.
+    """Adds to w[out] the change of the forces at one side by its own motion: δ(λ f_p α b̄) on a and δ(λ f_p α ā) on b.
 
-    The slopes f_p and f_q are held, but for lengths: their change is what keeps a taut string from being pushed sideways.
+    f_p and f_q are constant except for lengths, where their change is the lateral stiffness of a taut string. Returns whether
+    any row acts.
     """
     J, R, T = m.entries, m.rows, m.terms
-    any_row, other = False, out + t.OUT_SIZE  # what the rows do to the other side is not used
-    on_A, on_B = (other, out) if side else (out, other)
+    any_row, unused = False, out + t.OUT_SIZE  # forces on the other side are not used
+    on_A, on_B = (unused, out) if side else (out, unused)
     for n in range(J[j, t.J_ROWS]):
-        r, lam = J[j, t.J_ROW] + n, w[m.where[0] + J[j, t.J_LAM] + n]
+        r, lam = J[j, t.J_ROW] + n, w[m.offsets[0] + J[j, t.J_LAM] + n]
         if lam == 0.0:
             continue
         function, o = R[r, t.R_FUNCTION], R[r, t.R_COEF] + t.COEF_MEAN
@@ -166,9 +173,9 @@ def force_change(m, w, j, side, out, port_shift):
                 follow(m, w, j, r, lam, side, out, port_shift)
                 any_row = True
             continue
-        sharper = 0.0
+        slope_change = 0.0
         if function == t.LENGTH:  # f_p = 1/(l₀ + l₁)
-            sharper = -lam * w[o] * w[o] * w[R[r, t.R_COEF] + t.COEF_END] * end_slope(m, w, j, r, side, port_shift)
+            slope_change = -lam * w[o] * w[o] * w[R[r, t.R_COEF] + t.COEF_END] * end_slope(m, w, j, r, side, port_shift)
         A, B = m.ends[J[j, t.J_A], t.E_MEAN], m.ends[J[j, t.J_B], t.E_MEAN]
         for k in range(R[r, t.R_TERM], R[r, t.R_TERM] + R[r, t.R_P] + R[r, t.R_Q]):
             a, b, factor = T[k, t.T_A], T[k, t.T_B], m.data[T[k, t.T_FACTOR]]
@@ -177,10 +184,10 @@ def force_change(m, w, j, side, out, port_shift):
             push(w, a, force * x, force * y, force * z, on_A, on_B)
             x, y, z = shift(w, a, side, port_shift)
             push(w, b, force * x, force * y, force * z, on_A, on_B)
-            if sharper != 0.0:
+            if slope_change != 0.0:
                 x, y, z = vector(w, A, B, b)
-                push(w, a, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
+                push(w, a, slope_change * factor * x, slope_change * factor * y, slope_change * factor * z, on_A, on_B)
                 x, y, z = vector(w, A, B, a)
-                push(w, b, sharper * factor * x, sharper * factor * y, sharper * factor * z, on_A, on_B)
+                push(w, b, slope_change * factor * x, slope_change * factor * y, slope_change * factor * z, on_A, on_B)
         any_row = True
     return any_row

@@ -1,4 +1,4 @@
-"""Ports in a step: where they are at the start, at the end and in the mean, and what forces on them do to their body.
+"""Ports in a step: their positions at the start, at the end and in the mean, and the generalised forces of forces on them.
 
     c = r + A y(η),   d_i = A (t_i + ψ × t_i + ⅓ ψ × (ψ × t_i)),   ψ = Ψη,   its derivative by ψ is A M_i(ψ)
     Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q M(ψ̄) Ψv                        exactly, bars are means of end values
@@ -59,7 +59,7 @@ def port_at(B, E, e, data, w, q, frame, out, scratch):
 
 @inner
 def directions_at(B, E, e, data, w, q, frame, out, scratch):
-    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)) with ψ = Ψη; where forces follow the section A (t_j + a ψ × t_j + b ψ × (ψ × t_j)).
+    """d_j = A (t_j + ψ × t_j + ⅓ ψ × (ψ × t_j)), ψ = Ψη; for forces that follow the section A (t_j + a ψ × t_j + b ψ × (ψ × t_j)).
 
     a and b make these orthonormal: ℓ² = 1 + ψ²/3 + ψ⁴/9, a = 1/ℓ, b = (⅓ + (⅓ + ψ²/9)/(1 + ℓ))/ℓ (joints/rows.section_axes).
     """
@@ -69,23 +69,24 @@ def directions_at(B, E, e, data, w, q, frame, out, scratch):
     fill(3, 0.0, w, psi)
     for a in range(rot):
         w[psi + axis(a, rot)] = dot_4(n, data, E[e, t.E_PSI] + a * n, w, q + t.Q_ETA)
-    once, twice = 1.0, THIRD
+    linear, quadratic = 1.0, THIRD
     if E[e, t.E_TURNS] == t.ORTHONORMAL:
         x = w[psi] * w[psi] + w[psi + 1] * w[psi + 1] + w[psi + 2] * w[psi + 2]
         length = math.sqrt(1.0 + x * (THIRD + x / 9.0))
-        once, twice = 1.0 / length, (THIRD + (THIRD + x / 9.0) / (1.0 + length)) / length
+        linear, quadratic = 1.0 / length, (THIRD + (THIRD + x / 9.0) / (1.0 + length)) / length
     for j in range(0, 9, 3):
         fill(3, 0.0, w, scratch)
         cross_add(w, psi, w, frame + t.FRAME_DIR + j, 1.0, w, scratch)
         for a in range(3):
-            w[scratch + 3 + a] = w[frame + t.FRAME_DIR + j + a] + once * w[scratch + a]
-        cross_add(w, psi, w, scratch, twice, w, scratch + 3)
+            w[scratch + 3 + a] = w[frame + t.FRAME_DIR + j + a] + linear * w[scratch + a]
+        cross_add(w, psi, w, scratch, quadratic, w, scratch + 3)
         d = out + t.DIR + j
-        w[d], w[d + 1], w[d + 2] = forth(w, q + t.Q_A, w[scratch + 3], w[scratch + 4], w[scratch + 5])
+        w[d], w[d + 1], w[d + 2] = rotate(w, q + t.Q_A, w[scratch + 3], w[scratch + 4], w[scratch + 5])
 
 
 @inner
 def port_start(B, E, e, data, w, scratch):
+    """Sets the port of end e at the start of the step."""
     i = E[e, t.E_BODY]
     port_at(B, E, e, data, w, B[i, t.W_Q] if i >= 0 else 0, E[e, t.E_FRAME0], E[e, t.E_START], scratch)
 
@@ -106,7 +107,7 @@ def clear(w, o):
 
 
 @hot
-def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
+def carry_inlined(B, E, e, data, w, port, turn, scale, bend, force, out):
     """Adds to w[out] the generalised force on the body of a port from `force`, its force f, torque τ and g_i on direction d_i.
 
     It is f,  scale·Rᵀ(arm × f + Σ d_i × g_i + τ),  Φᵀ(Sᵀf) + Ψᵀ(Σ t_i × Sᵀg_i + Sᵀτ), with R at `turn` and S at `bend` (3 × 3).
@@ -118,23 +119,23 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
     w[out + 1] += y
     if lin == 3:
         w[out + 2] += z
-    b0, b1, b2 = back(w, bend, x, y, z)
+    b0, b1, b2 = rotate_back(w, bend, x, y, z)
     add_rows(lin, n, b0, b1, b2, data, E[e, t.E_PHI], w, out + lin + rot)
     x, y, z = cross_product(w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2], x, y, z)
     if turns:
         tau = force + t.TORQUE
         x, y, z = x + w[tau], y + w[tau + 1], z + w[tau + 2]
-        b0, b1, b2 = back(w, bend, w[tau], w[tau + 1], w[tau + 2])
+        b0, b1, b2 = rotate_back(w, bend, w[tau], w[tau + 1], w[tau + 2])
         for j in range(0, 9, 3):
             g, d = force + t.ON_DIR + j, port + t.DIR + j
             if w[g] != 0.0 or w[g + 1] != 0.0 or w[g + 2] != 0.0:
                 u0, u1, u2 = cross_product(w[d], w[d + 1], w[d + 2], w[g], w[g + 1], w[g + 2])
                 x, y, z = x + u0, y + u1, z + u2
-                u0, u1, u2 = back(w, bend, w[g], w[g + 1], w[g + 2])
+                u0, u1, u2 = rotate_back(w, bend, w[g], w[g + 1], w[g + 2])
                 u0, u1, u2 = bending_moment(w, port + t.TURNED, port + t.TRIAD + j, u0, u1, u2)
                 b0, b1, b2 = b0 + u0, b1 + u1, b2 + u2
         add_rows(rot, n, b2 if rot == 1 else b0, b1, b2, data, E[e, t.E_PSI], w, out + lin + rot)
-    x, y, z = back(w, turn, x, y, z)
+    x, y, z = rotate_back(w, turn, x, y, z)
     if rot == 1:
         w[out + lin] += scale * z
     elif rot == 3:
@@ -144,7 +145,7 @@ def carried(B, E, e, data, w, port, turn, scale, bend, force, out):
 
 
 @hot
-def forth(w, A, x, y, z):
+def rotate(w, A, x, y, z):
     """The product A (x, y, z) with the 3 × 3 matrix at w[A]."""
     return (
         w[A] * x + w[A + 1] * y + w[A + 2] * z,
@@ -154,7 +155,7 @@ def forth(w, A, x, y, z):
 
 
 @hot
-def back(w, A, x, y, z):
+def rotate_back(w, A, x, y, z):
     """The product Aᵀ (x, y, z) with the 3 × 3 matrix at w[A]."""
     return (
         w[A] * x + w[A + 3] * y + w[A + 6] * z,
@@ -185,8 +186,8 @@ def shortening(B, i, w, h):
 
 @inner
 def carry(B, E, e, data, w, port, turn, scale, bend, force, out):
-    """`carried` as one compiled function, for calls that need not be fast."""
-    carried(B, E, e, data, w, port, turn, scale, bend, force, out)
+    """`carry_inlined` as one compiled function, for calls that need not be fast."""
+    carry_inlined(B, E, e, data, w, port, turn, scale, bend, force, out)
 
 
 @inner
@@ -216,6 +217,6 @@ def carry_end(B, E, e, data, w, force, out, h):
 
 @hot
 def forces_on_body(B, E, e, data, w):
-    """Adds the generalised force of this end to Γ of its body."""
+    """Adds the generalised force of end e to Γ of its body."""
     i = E[e, t.E_BODY]
-    carried(B, E, e, data, w, E[e, t.E_MEAN], B[i, t.W_QT], 1.0, B[i, t.W_QT], E[e, t.E_OUT], B[i, t.W_GAM])
+    carry_inlined(B, E, e, data, w, E[e, t.E_MEAN], B[i, t.W_QT], 1.0, B[i, t.W_QT], E[e, t.E_OUT], B[i, t.W_GAM])

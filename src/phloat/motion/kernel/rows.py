@@ -20,12 +20,12 @@ from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import main_tables
 from phloat.motion.kernel.ports import clear, port_start, power
 
-SLACK = 1e-9  # of the width of a range: round-off at its ends
+SLACK = 1e-9  # relative to the width of a range: round-off at its ends
 
 
 @hot
 def vector(w, A, B, a):
-    """A vector of two ports, by its number: c_B − c_A, a direction of A or of B, or an inertial axis."""
+    """The three components of vector number `a` of two ports: c_B − c_A, a direction of A or of B, or an inertial axis."""
     if a == SEPARATION:
         return w[B + t.C] - w[A + t.C], w[B + t.C + 1] - w[A + t.C + 1], w[B + t.C + 2] - w[A + t.C + 2]
     if a >= INERTIAL:
@@ -36,7 +36,7 @@ def vector(w, A, B, a):
 
 @hot
 def term_sum(T, first, count, data, w, A, B):
-    """Σ α (a · b) over some terms."""
+    """Σ α (a · b) over `count` terms."""
     total = 0.0
     for k in range(first, first + count):
         x, y, z = vector(w, A, B, T[k, t.T_A])
@@ -47,7 +47,7 @@ def term_sum(T, first, count, data, w, A, B):
 
 @hot
 def push(w, a, x, y, z, on_A, on_B):
-    """Adds a force on a vector of two ports."""
+    """Adds a force on vector number `a` to the forces on the two ports."""
     if a == SEPARATION:
         w[on_A + t.FORCE] -= x
         w[on_A + t.FORCE + 1] -= y
@@ -62,7 +62,7 @@ def push(w, a, x, y, z, on_A, on_B):
         w[o + 2] += z
 
 
-# functions of rows and laws that the twin has too
+# functions of rows and laws that the twin uses too
 length_slopes, angle_slopes = hot(row_functions.length_slopes), hot(row_functions.angle_slopes)
 rotation_slopes = hot(row_functions.rotation_slopes)
 near_ratio, far_ratio = hot(row_functions.near_ratio), hot(row_functions.far_ratio)
@@ -89,7 +89,7 @@ def rotation_slope(x, y):
 
 @jit
 def gap_at(R, T, r, data, w, A, B):
-    """The gap of a row between two ports; an angle without its whole turns; zero of a row without a gap."""
+    """The gap of row r between ports A and B: an angle without whole turns; zero for a row without a gap."""
     function, first, n = R[r, t.R_FUNCTION], R[r, t.R_TERM], R[r, t.R_P]
     if function == t.VELOCITY or function == t.SPIN:
         return 0.0
@@ -104,9 +104,9 @@ def gap_at(R, T, r, data, w, A, B):
 
 @inner
 def coefficients(R, T, r, data, w, A0, A1, B0, B1):
-    """Slopes of f by p and q, those over the whole step and those at its end; and the gap at the end.
+    """Sets the slopes of f by p and q, discrete and at the end of the step, and the gap at the end.
 
-    They are constant where f = p, and rows without a gap have none.
+    Slopes are constant where f = p; rows without a gap have none.
     """
     function, o, first, n = R[r, t.R_FUNCTION], R[r, t.R_COEF], R[r, t.R_TERM], R[r, t.R_P]
     if function == t.VELOCITY or function == t.SPIN:
@@ -133,7 +133,7 @@ def coefficients(R, T, r, data, w, A0, A1, B0, B1):
 
 @inner
 def direction(R, T, r, data, w, A, B):
-    """Σ α a of a velocity or spin row, and the factor that makes it as long as α where a are directions of a section."""
+    """Σ α a of a velocity or spin row, and for directions of a section the factor that gives it the length |α|, else 1."""
     x, y, z, size = 0.0, 0.0, 0.0, 0.0
     for k in range(R[r, t.R_TERM], R[r, t.R_TERM] + R[r, t.R_P]):
         factor = data[T[k, t.T_FACTOR]]
@@ -144,7 +144,7 @@ def direction(R, T, r, data, w, A, B):
 
 @inner
 def pull(R, T, r, lam, data, w, A, B, coef, on_A, on_B):
-    """Adds the forces of λ to those on the ports A and B."""
+    """Adds the forces of the multiplier λ of row r to the forces on the ports A and B."""
     function, first, n = R[r, t.R_FUNCTION], R[r, t.R_TERM], R[r, t.R_P]
     if function == t.VELOCITY or function == t.SPIN:
         x, y, z, scale = direction(R, T, r, data, w, A, B)
@@ -186,77 +186,77 @@ def piece_at(data, o, n, x):
 
 
 @inner
-def looked_up(data, o, n, x):
-    """Piecewise polynomials with n bounds at x: value, slope and integral from 0."""
+def evaluate_pieces(data, o, n, x):
+    """Value, slope and integral from 0 at x of piecewise polynomials with n bounds."""
     count = int(data[o])
-    at = o + 1 + n + piece_at(data, o, n, x) * (count + t.P_FIRST)
-    value, slope, area = polynomial(data, at + t.P_FIRST, count, x - data[at + t.P_ORIGIN])
-    return value, slope, data[at + t.P_AREA] + area
+    piece = o + 1 + n + piece_at(data, o, n, x) * (count + t.P_FIRST)
+    value, slope, area = polynomial(data, piece + t.P_FIRST, count, x - data[piece + t.P_ORIGIN])
+    return value, slope, data[piece + t.P_AREA] + area
 
 
 @inner
-def mean_within(data, at, count, a, b):
-    """The mean of one piece between a and b."""
-    origin = data[at + t.P_ORIGIN]
-    return polynomial_mean(data, at + t.P_FIRST, count, a - origin, b - origin)
+def piece_mean(data, piece, count, a, b):
+    """The mean of one polynomial piece between a and b."""
+    origin = data[piece + t.P_ORIGIN]
+    return polynomial_mean(data, piece + t.P_FIRST, count, a - origin, b - origin)
 
 
 @inner
-def mean_value(data, o, n, a, b):
-    """The mean of piecewise polynomials between a and b: piece by piece, so that no digits are lost where a and b are close."""
+def mean_of_pieces(data, o, n, a, b):
+    """The mean of piecewise polynomials between a and b, piece by piece, so that no digits are lost where a and b are close."""
     low, high = min(a, b), max(a, b)
     count, k, last = int(data[o]), piece_at(data, o, n, low), piece_at(data, o, n, high)
     size = count + t.P_FIRST
-    at = o + 1 + n + k * size
+    piece = o + 1 + n + k * size
     if k == last:
-        return mean_within(data, at, count, low, high)
+        return piece_mean(data, piece, count, low, high)
     total, start = 0.0, low
     while k <= last:
         end = data[o + 1 + k] if k < last else high
-        total += (end - start) * mean_within(data, at, count, start, end)
-        start, k, at = end, k + 1, at + size
+        total += (end - start) * piece_mean(data, piece, count, start, end)
+        start, k, piece = end, k + 1, piece + size
     return total / (high - low)
 
 
 @inner
-def _beyond(data, at, n, x):
-    """Whether x lies outside n bounds, by more than round-off."""
-    slack = SLACK * (data[at + n - 1] - data[at])
-    return x < data[at] - slack or x > data[at + n - 1] + slack
+def _out_of_range(data, bounds, n, x):
+    """Whether x is outside the n bounds by more than round-off."""
+    slack = SLACK * (data[bounds + n - 1] - data[bounds])
+    return x < data[bounds] - slack or x > data[bounds + n - 1] + slack
 
 
 @inner
-def noted(R, r, data, w, rate, now, A, B):
-    """Stores the extremes of elongation, rate and turn of a law, and the step at which each first left its range."""
+def record_extremes(R, r, data, w, rate, step_number, A, B):
+    """Records the extremes of elongation, rate and turn of the law of row r, and the step at which each first left its range."""
     o = R[r, t.R_COEF]
     if w[o + t.TURN_COSINE] > -1.0:
         cosine = cosine_of_turn(w, A, B)
         w[o + t.LEAST] = min(w[o + t.LEAST], cosine)
         if cosine < w[o + t.TURN_COSINE] and w[o + t.LEFT] == math.inf:
-            w[o + t.LEFT] = now
+            w[o + t.LEFT] = step_number
         return
     n = R[r, t.R_N_SPRING]
     if n > 0:
-        at, x = R[r, t.R_SPRING] + 1, w[o + t.GAP1] - w[R[r, t.R_LAW] + t.REST]
+        bounds, x = R[r, t.R_SPRING] + 1, w[o + t.GAP1] - w[R[r, t.R_LAW] + t.REST]
         w[o + t.LEAST], w[o + t.MOST] = min(w[o + t.LEAST], x), max(w[o + t.MOST], x)
-        if _beyond(data, at, n, x) and w[o + t.LEFT] == math.inf:
-            w[o + t.LEFT] = now
+        if _out_of_range(data, bounds, n, x) and w[o + t.LEFT] == math.inf:
+            w[o + t.LEFT] = step_number
     n = R[r, t.R_N_DAMPER]
     if n > 0:
-        at = R[r, t.R_DAMPER] + 1
+        bounds = R[r, t.R_DAMPER] + 1
         w[o + t.SLOWEST], w[o + t.FASTEST] = min(w[o + t.SLOWEST], rate), max(w[o + t.FASTEST], rate)
-        if _beyond(data, at, n, rate) and w[o + t.LEFT_RATE] == math.inf:
-            w[o + t.LEFT_RATE] = now
+        if _out_of_range(data, bounds, n, rate) and w[o + t.LEFT_RATE] == math.inf:
+            w[o + t.LEFT_RATE] = step_number
 
 
 @inner
 def potential(R, r, data, indices, w, gap):
-    """Energy of the spring of a row."""
+    """Energy of the springs of row r at this gap (J)."""
     law = R[r, t.R_LAW]
     x = gap - w[law + t.REST]
     energy = 0.5 * w[law + t.STIFFNESS] * x * x
     if R[r, t.R_N_SPRING]:
-        energy += looked_up(data, R[r, t.R_SPRING], R[r, t.R_N_SPRING], x)[2]
+        energy += evaluate_pieces(data, R[r, t.R_SPRING], R[r, t.R_N_SPRING], x)[2]
     if R[r, t.R_CALL] >= 0:
         call_law(indices[R[r, t.R_CALL]], x, x, 0.0, 1.0, w, law + t.LAW_SIZE, R[r, t.R_COEF] + t.LAW_OUT)
         energy += w[R[r, t.R_COEF] + t.LAW_OUT + ENERGY]
@@ -265,9 +265,9 @@ def potential(R, r, data, indices, w, gap):
 
 @inner
 def law_resistance(R, r, data, indices, w, h):
-    """Effort of the law of a row against its motion over the step, and its derivative by the gap at the end, times h.
+    """Effort of the law of row r against its motion over the step, and h times its derivative by the gap at the end.
 
-    Springs give the slope of their potential between both gaps (exact in energy), dampers act on Δg/h.
+    Springs give the difference quotient of their potential (exact in energy), dampers act on Δg/h.
     """
     o, law = R[r, t.R_COEF], R[r, t.R_LAW]
     g0, g1 = w[o + t.GAP0], w[o + t.GAP1]
@@ -275,11 +275,11 @@ def law_resistance(R, r, data, indices, w, h):
     force, stiff = linear_effort(w[law + t.STIFFNESS], w[law + t.REST], w[law + t.DAMPING], g0, g1, rate, h)
     n = R[r, t.R_N_SPRING]
     if n > 0:
-        force += mean_value(data, R[r, t.R_SPRING], n, g0 - w[law + t.REST], g1 - w[law + t.REST])
-        stiff += 0.5 * h * looked_up(data, R[r, t.R_SPRING], n, 0.5 * (g0 + g1) - w[law + t.REST])[1]
+        force += mean_of_pieces(data, R[r, t.R_SPRING], n, g0 - w[law + t.REST], g1 - w[law + t.REST])
+        stiff += 0.5 * h * evaluate_pieces(data, R[r, t.R_SPRING], n, 0.5 * (g0 + g1) - w[law + t.REST])[1]
     n = R[r, t.R_N_DAMPER]
     if n > 0:
-        value, slope, _ = looked_up(data, R[r, t.R_DAMPER], n, rate)
+        value, slope, _ = evaluate_pieces(data, R[r, t.R_DAMPER], n, rate)
         force, stiff = force + value, stiff + slope
     if R[r, t.R_CALL] >= 0:
         out = o + t.LAW_OUT
@@ -307,9 +307,9 @@ def read(bodies, ends, entries, rows, terms, data, w, gaps, rates):
                 copy(9, w, B[i, t.W_Q] + t.Q_A, w, B[i, t.W_QT])
                 velocities_at_start(B, i, w)
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
-            A, other, coef = E[a, t.E_START], E[b, t.E_START], R[r, t.R_COEF]
-            gaps[r] = w[coef + t.GAP0] = gap_at(R, terms, r, data, w, A, other)
-            coefficients(R, terms, r, data, w, A, A, other, other)
+            A, port_b, coef = E[a, t.E_START], E[b, t.E_START], R[r, t.R_COEF]
+            gaps[r] = w[coef + t.GAP0] = gap_at(R, terms, r, data, w, A, port_b)
+            coefficients(R, terms, r, data, w, A, A, port_b, port_b)
             clear(w, t.OUT_A)
             clear(w, t.OUT_B)
             pull(R, terms, r, 1.0, data, w, E[a, t.E_MEAN], E[b, t.E_MEAN], coef + t.COEF_MEAN, t.OUT_A, t.OUT_B)

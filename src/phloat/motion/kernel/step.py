@@ -1,4 +1,4 @@
-"""The time step: predict, solve, add up works, accept; and runs of steps with snapshots."""
+"""The time step: predict, solve, add works, accept; and runs of several steps with snapshots."""
 
 import math
 
@@ -6,11 +6,21 @@ from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.machine.compiler import inner, jit, part
 from phloat.motion.kernel.machine.dense import copy
 from phloat.motion.kernel.machine.pointers import pointer
-from phloat.motion.kernel.model import placed
-from phloat.motion.kernel.newton import BELIEVED, FAR, QUICK, STALLED, SURE, correct, refactor, residuals, take_back
-from phloat.motion.kernel.partition import BEGIN, each, serve
+from phloat.motion.kernel.model import as_pointers
+from phloat.motion.kernel.newton import (
+    LARGEST_EXTRAPOLATED,
+    LOG_REDUCTION,
+    PREDICTION_MARGIN,
+    REFACTOR_ABOVE,
+    STALLED,
+    correct,
+    refactor,
+    residuals,
+    undo_correction,
+)
+from phloat.motion.kernel.partition import START, run_on_all_bodies, serve
 from phloat.motion.kernel.ports import port_start, power
-from phloat.motion.kernel.rows import noted, potential
+from phloat.motion.kernel.rows import potential, record_extremes
 
 SOLVED, DIVERGED, SINGULAR = 0, 1, 2
 MOST_ITERATIONS = 25
@@ -18,101 +28,107 @@ MOST_ITERATIONS = 25
 
 @jit
 def set_step(m, w, iw, h):
-    """Sets the step size h: computes the constant parts of the tangents and discards the factors."""
-    m, w = placed(m), pointer(w)
+    """Sets the step size h: computes the constant parts of the tangents and invalidates the factors."""
+    m, w = as_pointers(m), pointer(w)
     for i in range(len(m.bodies)):
         of_body.set_constant_tangent(m.bodies, i, m.data, w, h)
     iw[t.I_FACTORED] = 0
 
 
 @jit
-def exchange(m, w, iw, bank):
-    """Swaps the factors in w with those in the bank, which belong to another step size."""
-    m, w = placed(m), pointer(w)
-    at = 0
+def swap_factors(m, w, iw, bank):
+    """Swaps the factors in w with those in `bank`, which belong to another step size."""
+    m, w = as_pointers(m), pointer(w)
+    position = 0
     for k in range(len(m.factors)):
         start = m.factors[k, 0]
         for i in range(m.factors[k, 1]):
-            w[start + i], bank[at + i] = bank[at + i], w[start + i]
-        at += m.factors[k, 1]
+            w[start + i], bank[position + i] = bank[position + i], w[start + i]
+        position += m.factors[k, 1]
     iw[t.I_SET] = 1 - iw[t.I_SET]
     iw[t.I_FACTORED], iw[t.I_OTHER] = iw[t.I_OTHER], iw[t.I_FACTORED]
 
 
 @jit
-def arrive(m, w):
-    """Computes the ports at the start of a step from the state."""
-    m, w = placed(m), pointer(w)
+def start_ports(m, w):
+    """Computes the ports at the start of the step from the state in w."""
+    m, w = as_pointers(m), pointer(w)
     for e in range(len(m.ends)):
         port_start(m.bodies, m.ends, e, m.data, w, t.SCRATCH)
 
 
 @jit
-def predict(m, w, iw, guess):
-    """The unknowns from those of the three steps before, with the given weights, or the velocities of the state at first."""
+def predict(m, w, iw, weights):
+    """Initial unknowns: extrapolated from the last three steps with these weights; at first the velocities of the state."""
     B, started = m.bodies, iw[t.I_STARTED]
     for i in range(len(B)):
-        x, old, older, oldest = B[i, t.W_X], B[i, t.W_OLD], B[i, t.W_OLDER], B[i, t.W_OLDEST]
+        x, x_1, x_2, x_3 = B[i, t.W_X], B[i, t.W_OLD], B[i, t.W_OLDER], B[i, t.W_OLDEST]
         for k in range(B[i, t.SIZE]):
             if started == 1:
-                w[x + k] = w[old + k]
+                w[x + k] = w[x_1 + k]
             elif started == 2:
-                w[x + k] = 2.0 * w[old + k] - w[older + k]
+                w[x + k] = 2.0 * w[x_1 + k] - w[x_2 + k]
             elif started > 2:
-                w[x + k] = guess[0] * w[old + k] + guess[1] * w[older + k] + guess[2] * w[oldest + k]
+                w[x + k] = weights[0] * w[x_1 + k] + weights[1] * w[x_2 + k] + weights[2] * w[x_3 + k]
         if started == 0:
             of_body.velocities_at_start(B, i, w)
         for k in range(B[i, t.SIZE], B[i, t.WIDE]):
-            w[x + k] = 0.0  # padding: a correction that was no number would stay in it
+            w[x + k] = 0.0  # padding: a NaN of a failed correction would stay in it
 
 
 @inner
-def pays(w, size, before):
-    """Whether new factors cost less than the iterations they save, from the rate of convergence."""
-    left = math.log(max(size / w[t.TOLERATED], 1.0))
-    slow = left / math.log(before / size) if size < before else math.inf
-    return slow - left / QUICK > w[t.COSTLY]
+def refactoring_pays(w, size, previous):
+    """Whether new factors cost less than the iterations they save, estimated from the rate of convergence."""
+    remaining = math.log(max(size / w[t.TOLERATED], 1.0))
+    iterations = remaining / math.log(previous / size) if size < previous else math.inf
+    return iterations - remaining / LOG_REDUCTION > w[t.COSTLY]
 
 
 @part
 def solve(m, w, iw, gravity, h, careful):
-    """x and λ of one step; careful is Newton's method with new factors at every iteration.
+    """Solves for x and λ of one step; `careful` computes new factors at every iteration. Returns the status.
 
-    Factors are made anew when the residual is far out or falls slowly; a correction by old ones that made it worse is taken back.
-    One by the same factors as the last, which foresees a residual far below its round-off, is not measured again.
+    Factors are computed again if the residual is large or falls slowly; a correction by old factors that increases it is undone.
+    After a correction that is predicted to bring the residual far below its tolerance, residuals are not computed again.
     """
-    before, fresh, stuck, sure = math.inf, True, 0, False
+    previous, refactored, stalls, predicted = math.inf, True, 0, False
     for k in range(MOST_ITERATIONS):
-        whole = not sure
-        size = residuals(m, w, iw, gravity, h, whole)
+        with_residuals = not predicted
+        size = residuals(m, w, iw, gravity, h, with_residuals)
         if not iw[t.I_FACTORED]:
             size = math.inf
-        if (size <= w[t.TOLERATED] and k > 0) or sure:
+        if (size <= w[t.TOLERATED] and k > 0) or predicted:
             iw[t.I_ITERATIONS] += k
             iw[t.I_MOST] = max(iw[t.I_MOST], k)
             return SOLVED
-        stuck = stuck + 1 if fresh and k > 1 and size > 0.5 * before else 0
-        if stuck == 3 and size < STALLED:
+        stalls = stalls + 1 if refactored and k > 1 and size > 0.5 * previous else 0
+        if stalls == 3 and size < STALLED:
             iw[t.I_ITERATIONS] += k
             iw[t.I_STALLED] += 1
             return SOLVED
-        if k > 0 and not fresh and not size < before:
-            take_back(m, w)
-            residuals(m, w, iw, gravity, h, whole)
-            size = before
-        elif k > 0 and fresh and not size < math.inf and iw[t.I_FACTORED]:
+        if k > 0 and not refactored and not size < previous:
+            undo_correction(m, w)
+            residuals(m, w, iw, gravity, h, with_residuals)
+            size = previous
+        elif k > 0 and refactored and not size < math.inf and iw[t.I_FACTORED]:
             return DIVERGED
-        fresh = careful or not iw[t.I_FACTORED] or size > FAR or (k > 0 and pays(w, size, before))
-        if fresh and not refactor(m, w, iw, gravity, h):
+        refactored = (
+            careful or not iw[t.I_FACTORED] or size > REFACTOR_ABOVE or (k > 0 and refactoring_pays(w, size, previous))
+        )
+        if refactored and not refactor(m, w, iw, gravity, h):
             return SINGULAR
-        sure = not fresh and before < math.inf and SURE * size * max(size, BELIEVED * before) <= w[t.TOLERATED] * before
-        before = size
+        predicted = (
+            not refactored
+            and previous < math.inf
+            and PREDICTION_MARGIN * size * max(size, LARGEST_EXTRAPOLATED * previous) <= w[t.TOLERATED] * previous
+        )
+        previous = size
         correct(m, w, gravity, h)
     return DIVERGED
 
 
 @inner
-def works(m, w, h):
+def add_works(m, w, h):
     """Adds the work of each entry on its two bodies over the step, h × forces · velocities."""
     B, E, J = m.bodies, m.ends, m.entries
     for j in range(len(J)):
@@ -122,8 +138,8 @@ def works(m, w, h):
 
 
 @inner
-def settle_in(m, w, iw, h):
-    """Makes the end of the step the start of the next."""
+def accept_step(m, w, iw, h):
+    """Makes the end of the step the start of the next, and records extremes of laws."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows
     for i in range(len(B)):
         x, size = B[i, t.W_X], B[i, t.SIZE]
@@ -133,7 +149,7 @@ def settle_in(m, w, iw, h):
         of_body.accept(B, i, m.data, m.indices, w, h)
         if B[i, t.N_ROT] == 1:
             A = B[i, t.W_Q] + t.Q_A
-            angle = math.atan2(w[A + 3], w[A])  # a step turns by less than half a turn, so the nearest angle is the one
+            angle = math.atan2(w[A + 3], w[A])  # a step turns by less than half a turn: the nearest angle
             w[B[i, t.W_THETA]] = angle + 2.0 * math.pi * round((w[B[i, t.W_THETA]] - angle) / (2.0 * math.pi))
     for e in range(len(E)):
         copy(t.PORT_SIZE if E[e, t.E_TURNS] else t.DIR, w, E[e, t.E_END], w, E[e, t.E_START])
@@ -143,7 +159,9 @@ def settle_in(m, w, iw, h):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
             if R[r, t.R_MODE] == t.COMPLIANT:
                 rate = (w[R[r, t.R_COEF] + t.GAP1] - w[R[r, t.R_COEF] + t.GAP0]) / h
-                noted(R, r, m.data, w, rate, iw[t.I_STEPS] + 1.0, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
+                record_extremes(
+                    R, r, m.data, w, rate, iw[t.I_STEPS] + 1.0, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END]
+                )
             w[R[r, t.R_COEF] + t.GAP0] = w[R[r, t.R_COEF] + t.GAP1]
             w[R[r, t.R_COEF] + t.TARGET0] = w[R[r, t.R_COEF] + t.TARGET1]
     iw[t.I_STARTED] = min(iw[t.I_STARTED] + 1, 3)
@@ -151,29 +169,29 @@ def settle_in(m, w, iw, h):
 
 
 @part
-def one(m, w, iw, gravity, h, guess):
-    """One step from the state in w; on failure the state is untouched."""
-    each(m, w, gravity, h, BEGIN)
-    predict(m, w, iw, guess)
-    copy(m.where[t.MULTIPLIERS], w, m.where[t.LAM], w, m.where[t.SAVED])
+def take_step(m, w, iw, gravity, h, weights):
+    """Takes one step of size h from the state in w and returns the status; if it fails, the state is unchanged."""
+    run_on_all_bodies(m, w, gravity, h, START)
+    predict(m, w, iw, weights)
+    copy(m.offsets[t.MULTIPLIERS], w, m.offsets[t.LAM], w, m.offsets[t.SAVED])
     status = DIVERGED
     for careful in range(2):
         status = solve(m, w, iw, gravity, h, careful)
         if status == SOLVED:
             break
-        copy(m.where[t.MULTIPLIERS], w, m.where[t.SAVED], w, m.where[t.LAM])
+        copy(m.offsets[t.MULTIPLIERS], w, m.offsets[t.SAVED], w, m.offsets[t.LAM])
         iw[t.I_FACTORED], iw[t.I_STARTED] = 0, min(iw[t.I_STARTED], 1)
-        predict(m, w, iw, guess)
+        predict(m, w, iw, weights)
     if status == SOLVED:
-        works(m, w, h)
-        settle_in(m, w, iw, h)
+        add_works(m, w, h)
+        accept_step(m, w, iw, h)
     return status
 
 
 @jit
 def snapshot(m, w, gravity, first, out, potentials):
-    """State, works and losses, and energies of bodies and springs, as they stand."""
-    m, w = placed(m), pointer(w)
+    """Copies the saved numbers of w (state, works, losses, energies of bodies) to `out`; energies of springs to `potentials`."""
+    m, w = as_pointers(m), pointer(w)
     B, J, R = m.bodies, m.entries, m.rows
     for i in range(len(B)):
         of_body.energies(B, i, m.data, m.indices, w, gravity)
@@ -187,41 +205,45 @@ def snapshot(m, w, gravity, first, out, potentials):
 
 
 @jit
-def advance(m, w, iw, gravity, parts, bank, inputs, marks, first, out, made, fill, lead):
-    """As many steps as `inputs` has rows: (given, given_at, moving, moving_at), efforts that go to w[given_at], driven frames and
-    targets that go to w[moving_at].
+def advance(m, w, iw, gravity, substeps, bank, inputs, marks, first, out, row, pending, lead):
+    """Takes as many steps as `inputs` has rows; returns the status, the number of steps, `row` and `pending`.
 
-    Steps go in turn through `parts`: sizes, which of them share their factors, and weights to predict by. Factors that are not
-    in use wait in the `bank`.
+    `inputs` are (efforts, effort_offsets, frames, frame_offsets): per step the values of efforts, and of driven frames and targets,
+    and their offsets in w. `substeps` are step sizes, the set of factors of each, and weights to predict with, used in turn;
+    `bank` holds the set of factors that is not in w.
 
-    After the steps numbered in `marks` (from 1 on) a snapshot goes to row `made` of `out`: (rows, lam, potentials), `rows` with the
-    numbers from `first` on in w; λ is the mean of the steps before and after, so row `fill` still waits for its second half (−1:
-    none). Returns status, steps done, made, fill. Where another thread leads, this one takes its share of the bodies instead.
+    After the steps numbered in `marks` (from 1) a snapshot goes to row `row` of `out`: (rows, lam, potentials), `rows` with the
+    numbers from `first` on in w. λ is the mean of the steps before and after, so row `pending` waits for the next step (−1: none).
+    If `lead` is false, this thread runs jobs for the leading thread instead.
     """
-    (sizes, sets, guesses), (given, given_at, moving, moving_at), (rows, lam, potentials) = parts, inputs, out
-    mark, multipliers, at = 0, lam.shape[1], m.where[t.LAM]
-    model, numbers, m, w = m, w, placed(m), pointer(w)
+    (sizes, sets, guesses), (efforts, effort_offsets, frames, frame_offsets), (rows, lam, potentials) = (
+        substeps,
+        inputs,
+        out,
+    )
+    mark, multipliers, lam_offset = 0, lam.shape[1], m.offsets[t.LAM]
+    model, buffer, m, w = m, w, as_pointers(m), pointer(w)
     if not lead:
         serve(m, w, gravity)
-        return SOLVED, 0, made, fill
-    for s in range(len(given)):
-        for k in range(given.shape[1]):
-            w[given_at[k]] = given[s, k]
-        for k in range(moving.shape[1]):
-            w[moving_at[k]] = moving[s, k]
-        part = s % len(sizes)
-        if sets[part] != iw[t.I_SET]:
-            exchange(model, numbers, iw, bank)
-        status = one(m, w, iw, gravity, sizes[part], guesses[part])
+        return SOLVED, 0, row, pending
+    for s in range(len(efforts)):
+        for k in range(efforts.shape[1]):
+            w[effort_offsets[k]] = efforts[s, k]
+        for k in range(frames.shape[1]):
+            w[frame_offsets[k]] = frames[s, k]
+        substep = s % len(sizes)
+        if sets[substep] != iw[t.I_SET]:
+            swap_factors(model, buffer, iw, bank)
+        status = take_step(m, w, iw, gravity, sizes[substep], guesses[substep])
         if status != SOLVED:
-            return status, s, made, fill
-        if fill >= 0:
+            return status, s, row, pending
+        if pending >= 0:
             for k in range(multipliers):
-                lam[fill, k] = 0.5 * (lam[fill, k] + w[at + k])
-            fill = -1
+                lam[pending, k] = 0.5 * (lam[pending, k] + w[lam_offset + k])
+            pending = -1
         if mark < len(marks) and marks[mark] == s + 1:
-            snapshot(model, numbers, gravity, first, rows[made], potentials[made])
+            snapshot(model, buffer, gravity, first, rows[row], potentials[row])
             for k in range(multipliers):
-                lam[made, k] = w[at + k]
-            fill, made, mark = made, made + 1, mark + 1
-    return SOLVED, len(given), made, fill
+                lam[row, k] = w[lam_offset + k]
+            pending, row, mark = row, row + 1, mark + 1
+    return SOLVED, len(efforts), row, pending

@@ -1,8 +1,8 @@
-"""Columns of the integer tables that say where everything stands in the flat buffers.
+"""Columns of the integer tables of offsets in the flat buffers.
 
-`data` holds constants of bodies (equal bodies share one entry), `w` all that changes: states, unknowns, workspaces. Tables have
-one row per body, end (a port that something holds), entry (what stands between two ends), row (a scalar row of an entry) and
-incidence (an end whose entry has unknown multipliers). Types never change, so the kernel is compiled once per installation.
+`data` has the constants of bodies (equal bodies share them), `w` all that changes: states, unknowns, workspaces. Tables have one
+row per body, end (a port with a joint or element), entry (a connection of two ends), row (a scalar row of an entry) and incidence
+(an end whose entry has unknown multipliers). Types never change, so the kernel is compiled once per installation.
 """
 
 # --- bodies ----------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ ENTRY_COLUMNS = 12
 
 # --- rows ------------------------------------------------------------------------------------------------------------
 # g = f(p, q): the function, in terms the first of p and how many, of q how many; i where the row is just c · e_i, else −1; the
-# power of a length that its gap has; whether a velocity or spin row is along directions of B; then how its λ comes about
+# power of a length in its gap; whether a velocity or spin row is along directions of B; its mode (closed, compliant, given)
 R_FUNCTION, R_TERM, R_P, R_Q, R_AXIS, R_POWER, R_FOLLOWS, R_MODE, R_COEF, R_LAW = range(10)
 R_SPRING, R_N_SPRING, R_DAMPER, R_N_DAMPER, R_DROPPED = range(10, 15)
 R_CALL = 15  # in index: the address of a law that is written as functions; −1: none
@@ -69,14 +69,15 @@ TERM_COLUMNS = 3
 # of a row in w: slopes of f by p and q in the mean and at the end (2 + 2), gap and target at start and end, weight of the row in S,
 # the cosine of the turn up to which it is meant (−1: any)
 COEF_MEAN, COEF_END, GAP0, GAP1, TARGET0, TARGET1, ALPHA, TURN_COSINE = 0, 2, 4, 5, 6, 7, 8, 9
-# and what its law was asked for: least and most elongation (rotations: least cosine of the turn), least and most rate, and when
-# each first left the range that the law knows (infinity: never)
+# extremes for its law: minimum and maximum elongation (rotations: minimum cosine of the turn), minimum and maximum rate, and
+# the step at which each first left the range of the law (infinity: never)
 LEAST, MOST, SLOWEST, FASTEST, LEFT, LEFT_RATE = 10, 11, 12, 13, 14, 15
-# and what a law that is written as functions returned: effort, weight, energy
+# outputs of a law written as functions: effort, weight, energy
 LAW_OUT, ROW_SIZE = 16, 19
-# of a law in w: then the numbers of its functions
+# of a law in w, followed by the numbers of its functions
 STIFFNESS, REST, DAMPING, LAW_SIZE = range(4)
-# of piecewise polynomials in data: count of coefficients, bounds, then origin, area up to it and coefficients of each piece
+# of piecewise polynomials in data: number of coefficients, bounds, then of each piece the origin, the integral up to it,
+# and coefficients
 P_ORIGIN, P_AREA, P_FIRST = 0, 1, 2
 
 # --- incidences ------------------------------------------------------------------------------------------------------
@@ -85,13 +86,13 @@ INC_COLUMNS = 6
 
 # --- scratch at the start of w -----------------------------------------------------------------------------------------
 SCRATCH, OUT_A, OUT_B, SCRATCH_SIZE = 0, 64, 80, 128
-# and numbers of the solution in it: what counts as solved (round-offs), what new factors cost (iterations), a length,
-# the size of the step that threads share
+# and in it: tolerance of residuals (round-offs), cost of new factors (iterations), a reference length,
+# the step size for the other threads
 TOLERATED, COSTLY, FLOOR, STEP = 120, 121, 122, 123
-# --- where in w what belongs to all joints stands --------------------------------------------------------------------------
+# --- KernelModel.offsets: offsets in w of the vectors on all multipliers, and their sizes -----------------------
 LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
 # --- header of iw ------------------------------------------------------------------------------------------------------
 I_FACTORED, I_ITERATIONS, I_FACTORISATIONS, I_STEPS, I_STALLED, I_LOST = range(6)
 I_WORST_BODY, I_WORST_ENTRY, I_STARTED, I_MOST = range(6, 10)
-I_SET, I_OTHER = 10, 11  # which factors stand in w, and whether the others, in the bank, are made
+I_SET, I_OTHER = 10, 11  # index of the set of factors in w, and whether the other set, in the bank, is computed
 I_HEADER = 16

@@ -1,42 +1,42 @@
-"""The tangent D = ∂F/∂x of one body in closed form, and the sizes of the terms of its equations."""
+"""The tangent D = ∂F/∂x of one body in closed form, and the magnitude of the terms of its equations, for round-off."""
 
 import math
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.body import axis, pair, stresses, turned
+from phloat.motion.kernel.body import axis, mean_inertia_slopes, pair, stresses
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, add_skew, copy_4, dot_4, fill
-from phloat.motion.kernel.machine.simd import broadcast, less, load, plus, store
+from phloat.motion.kernel.machine.simd import broadcast, load, minus, plus, store
 
 
 @jit
 def tangent(B, i, data, index, w, h):
-    """D = ∂F/∂x, without the forces of ports, padded by the identity."""
+    """Sets D = ∂F/∂x, without the forces of ports, padded by the identity."""
     copy_4(B[i, t.WIDE] * B[i, t.WIDE], w, B[i, t.W_DW], w, B[i, t.W_D])
     factor = 0.5 * h + data[B[i, t.D_MASS] + t.TIME]
     if B[i, t.N_STRAIN]:
-        stressed(B, i, data, index, w, h)
+        tangent_stress(B, i, data, index, w, h)
         if B[i, t.DAMPED] == t.COUPLED:
-            thickened(B, i, data, w, factor)
+            multiply_by_viscosity(B, i, data, w, factor)
             factor = 1.0
     if B[i, t.N_ROT]:
-        tangent_turning(B, i, data, w, h)
+        tangent_rotation(B, i, data, w, h)
         for k in range(B[i, t.N_ETA]):
-            swollen_and_whirled(B, i, data, w, h, k)
+            tangent_rotation_row(B, i, data, w, h, k)
     if B[i, t.N_STRAIN]:
         for k in range(B[i, t.N_ETA]):
-            stretched(B, i, index, w, factor, k)
+            tangent_strain_row(B, i, index, w, factor, k)
 
 
 @inner
-def tangent_turning(B, i, data, w, h):
+def tangent_rotation(B, i, data, w, h):
     """Rows of ω: Σ ω₁ ∂J(η₁) + 2/h c + Γη̇₀;   columns of ω: − Σ ω₀ ∂J(η̄) + 2/h c + 2Γv + Γη̇₀;   ω–ω: 2/h J₁."""
     n, long, lin, rot, wide = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.WIDE]
     D, x, omega = B[i, t.W_D], B[i, t.W_X] + lin, B[i, t.W_V] + t.V_OMEGA
     v, o = x + rot, lin + rot
     J, dJ, c, g0, mean, Gv = B[i, t.W_J], B[i, t.W_DJ], B[i, t.W_C], B[i, t.W_G0], B[i, t.W_NV], B[i, t.W_GV]
     column = Gv + rot * long
-    turned(B, i, data, w, h)
+    mean_inertia_slopes(B, i, data, w, h)
     for a in range(rot):
         row = D + (lin + a) * wide
         fill(long, 0.0, w, column)
@@ -58,16 +58,16 @@ def tangent_turning(B, i, data, w, h):
 
 
 @hot
-def swollen_and_whirled(B, i, data, w, h, k):
-    """Row k of what rotation adds on η: − h/4 Σ ω₀ω₁ N + 2 Σ ω̄ Γ; Γ stands there transposed, after N."""
+def tangent_rotation_row(B, i, data, w, h, k):
+    """Adds − h/4 Σ ω₀ω₁ N + 2 Σ ω̄ Γ to row k of D for η; Γ is stored transposed, after N."""
     n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
-    at, N = U(B[i, t.W_D] + (lin + rot + k) * B[i, t.WIDE] + lin + rot), U(B[i, t.D_N] + k * long)
-    x, omega, f, apart = B[i, t.W_X] + lin, B[i, t.W_V] + t.V_OMEGA, -0.25 * h, U(n * long)
+    row, N = U(B[i, t.W_D] + (lin + rot + k) * B[i, t.WIDE] + lin + rot), U(B[i, t.D_N] + k * long)
+    x, omega, f, stride = B[i, t.W_X] + lin, B[i, t.W_V] + t.V_OMEGA, -0.25 * h, U(n * long)
     if rot == 1:
         s2, g2 = w[omega + 2], w[x]
         a, b = broadcast(f * s2 * (2.0 * g2 - s2)), broadcast(2.0 * g2)
         for c in range(U(0), U(long), W):
-            store(w, at + c, less(plus(load(w, at + c), a, load(data, N + c)), b, load(data, N + apart + c)))
+            store(w, row + c, minus(plus(load(w, row + c), a, load(data, N + c)), b, load(data, N + stride + c)))
     elif rot == 3:
         s0, s1, s2, g0, g1, g2 = w[omega], w[omega + 1], w[omega + 2], w[x], w[x + 1], w[x + 2]
         e0, e1, e2 = 2.0 * g0 - s0, 2.0 * g1 - s1, 2.0 * g2 - s2
@@ -76,16 +76,16 @@ def swollen_and_whirled(B, i, data, w, h, k):
         c0, c1, c2 = broadcast(2.0 * g0), broadcast(2.0 * g1), broadcast(2.0 * g2)
         for c in range(U(0), U(long), W):
             M = N + c
-            four = plus(plus(load(w, at + c), a0, load(data, M)), a1, load(data, M + apart))
-            four = plus(plus(four, a2, load(data, M + U(2) * apart)), b0, load(data, M + U(3) * apart))
-            four = plus(plus(four, b1, load(data, M + U(4) * apart)), b2, load(data, M + U(5) * apart))
-            four = less(less(four, c0, load(data, M + U(6) * apart)), c1, load(data, M + U(7) * apart))
-            store(w, at + c, less(four, c2, load(data, M + U(8) * apart)))
+            four = plus(plus(load(w, row + c), a0, load(data, M)), a1, load(data, M + stride))
+            four = plus(plus(four, a2, load(data, M + U(2) * stride)), b0, load(data, M + U(3) * stride))
+            four = plus(plus(four, b1, load(data, M + U(4) * stride)), b2, load(data, M + U(5) * stride))
+            four = minus(minus(four, c0, load(data, M + U(6) * stride)), c1, load(data, M + U(7) * stride))
+            store(w, row + c, minus(four, c2, load(data, M + U(8) * stride)))
 
 
 @inner
 def tangent_gyroscopic(B, i, w, h):
-    """− ∂(p̄_ω × ω̄): half h times the rows ∂p_ω/h × ω̄, and p̄_ω × on ω̄."""
+    """Subtracts ∂(p̄_ω × ω̄)/∂x: half h times the rows ∂p_ω/h × ω̄, and p̄_ω × on ω̄."""
     lin, size, wide = B[i, t.N_LIN], B[i, t.SIZE], B[i, t.WIDE]
     D, x = B[i, t.W_D], B[i, t.W_X] + lin
     o0, o1, o2 = w[x], w[x + 1], w[x + 2]
@@ -100,45 +100,45 @@ def tangent_gyroscopic(B, i, w, h):
 
 
 @inner
-def stressed(B, i, data, index, w, h):
-    """h/2 Q:s̄ on η, and B₁ = B + ½hQv."""
+def tangent_stress(B, i, data, index, w, h):
+    """Adds h/2 Q:s̄ to D for η, and sets B₁ = B + ½hQv."""
     long, wide, o = B[i, t.LONG], B[i, t.WIDE], B[i, t.N_LIN] + B[i, t.N_ROT]
     D, B1, v = B[i, t.W_D] + o * (wide + 1), B[i, t.W_B1], B[i, t.W_X] + o
     stresses(B, i, data, index, w, v, h)
     copy_4(B[i, t.N_STRAIN] * long, w, B[i, t.W_BM], w, B1)
-    at, value = U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
+    entry, value = U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
     for _ in range(B[i, t.N_QUAD]):
-        a, row, count = index[at], index[at + U(1)], U(index[at + U(2)])
-        at += U(3)
-        place, stress = U(B1 + a * long + row), broadcast(0.5 * h * w[B[i, t.W_SBAR] + a])
-        four = load(w, place)
+        a, row, count = index[entry], index[entry + U(1)], U(index[entry + U(2)])
+        entry += U(3)
+        strip_of_B1, stress = U(B1 + a * long + row), broadcast(0.5 * h * w[B[i, t.W_SBAR] + a])
+        four = load(w, strip_of_B1)
         for k in range(count):
-            column = index[at + k]
-            to, strip = U(D + column * wide + row), load(data, value)
-            four = plus(four, broadcast(0.5 * h * w[v + column]), strip)
-            store(w, to, plus(load(w, to), stress, strip))
+            column = index[entry + k]
+            to, values = U(D + column * wide + row), load(data, value)
+            four = plus(four, broadcast(0.5 * h * w[v + column]), values)
+            store(w, to, plus(load(w, to), stress, values))
             value += W
-        store(w, place, four)
-        at += count
+        store(w, strip_of_B1, four)
+        entry += count
 
 
 @hot
-def stretched(B, i, index, w, factor, k):
-    """Row k of (½h + τ) BᵀB₁, from the strains that know this coordinate; B is taken at η̄, B₁ at η₁."""
+def tangent_strain_row(B, i, index, w, factor, k):
+    """Adds (½h + τ) BᵀB₁ to row k of D for η, over the strains that depend on this coordinate; B at η̄, B₁ at η₁."""
     long, wide, o = B[i, t.LONG], B[i, t.WIDE], B[i, t.N_LIN] + B[i, t.N_ROT]
-    at, BM, B1 = U(B[i, t.W_D] + (o + k) * wide + o), U(B[i, t.W_BM] + k), U(B[i, t.W_B1])
+    row, BM, B1 = U(B[i, t.W_D] + (o + k) * wide + o), U(B[i, t.W_BM] + k), U(B[i, t.W_B1])
     first, last = index[B[i, t.I_STRAINS] + k], index[B[i, t.I_STRAINS] + k + 1]
     for c in range(U(0), U(long), W):
-        four = load(w, at + c)
+        four = load(w, row + c)
         for p in range(first, last):
             strain = U(index[p] * long)
             four = plus(four, broadcast(factor * w[BM + strain]), load(w, B1 + strain + c))
-        store(w, at + c, four)
+        store(w, row + c, four)
 
 
 @inner
-def thickened(B, i, data, w, factor):
-    """(factor + T) B₁ in the place of B₁; s̄ is not needed any more."""
+def multiply_by_viscosity(B, i, data, w, factor):
+    """Replaces B₁ by (factor + T) B₁; overwrites s̄."""
     s, long, B1, T, sums = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY, B[i, t.W_SBAR]
     for k in range(B[i, t.N_ETA]):
         for a in range(s):
@@ -152,7 +152,7 @@ def thickened(B, i, data, w, factor):
 
 @inner
 def stress_sizes(B, i, data, w):
-    """The size of the terms of s̄ that are not of the step: ε and damping, in the place of s̄."""
+    """Replaces s̄ by the magnitude of its terms that are not of the step: ε and damping."""
     s, long, size, rate = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_SBAR], B[i, t.W_B1]
     v, T = B[i, t.W_X] + B[i, t.N_LIN] + B[i, t.N_ROT], B[i, t.D_MASS] + t.VISCOSITY
     time = data[B[i, t.D_MASS] + t.TIME]
@@ -172,8 +172,8 @@ def stress_sizes(B, i, data, w):
 
 
 @inner
-def scales(B, i, data, w, gravity, h):
-    """The size of the terms of each equation, whose round-off is the best that F can reach; after `tangent`, which leaves B."""
+def equation_scales(B, i, data, w, gravity, h):
+    """Sets the magnitude of the terms of each equation; their round-off bounds F below. Needs B from `tangent`."""
     n, long, lin, rot = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
     scale, x, V, q = B[i, t.W_SCALE], B[i, t.W_X], B[i, t.W_V], B[i, t.W_Q]
     mass = data[B[i, t.D_MASS]]
@@ -197,6 +197,6 @@ def scales(B, i, data, w, gravity, h):
 
 @inner
 def unit_scales(B, i, w):
-    """The unit 1/√D_kk of each equation."""
+    """Sets the unit 1/√D_kk of each equation."""
     for k in range(B[i, t.SIZE]):
         w[B[i, t.W_UNIT] + k] = 1.0 / math.sqrt(abs(w[B[i, t.W_D] + k * B[i, t.WIDE] + k]))

@@ -19,7 +19,7 @@ from phloat.motion.kernel.arrays import AXES
 from phloat.motion.kernel.model import KernelModel
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
 from phloat.motion.kernel.rows import gap_at
-from phloat.motion.kernel.step import arrive
+from phloat.motion.kernel.step import start_ports
 from phloat.system.connection import Connection, Element, port_state
 from phloat.system.joint_rows import element_ends, joint_coordinates
 from phloat.system.state import State
@@ -72,7 +72,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
     model = out.model
     efforts, effort_indices, drive_indices = list[tuple[str, int]](), list[int](), list[int]()
     for j, entry in enumerate(out.entries):
-        lam = int(model.where[t.LAM] + model.entries[j, t.J_LAM])
+        lam = int(model.offsets[t.LAM] + model.entries[j, t.J_LAM])
         if not model.entries[j, t.J_UNKNOWN]:
             efforts += [(entry.name, k) for k in range(len(entry.rows))]
             effort_indices += list(range(lam, lam + len(entry.rows)))
@@ -219,7 +219,7 @@ def load_state(run: RunBuffers, state: State) -> None:
             w[B[t.W_PRE] : B[t.W_PRE] + np.count_nonzero(arrays.quadratic)] = 0.0
             w[B[t.W_FPRE] : B[t.W_FPRE] + n] = run.prestress_energy[i] = 0.0
     run.packed.iw[t.I_STARTED] = run.packed.iw[t.I_FACTORED] = 0
-    arrive(model, w)
+    start_ports(model, w)
     _measure_gaps(run)
 
 

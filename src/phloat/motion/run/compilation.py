@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
-from phloat.motion.kernel.machine.uncompiled import PLAIN
+from phloat.motion.kernel.machine.uncompiled import UNCOMPILED
 from phloat.motion.kernel.step import advance
 
 COMPILING = "PHLOAT_COMPILING"  # set in a process that compiles
@@ -23,7 +23,7 @@ BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from phloat.mo
 
 def is_compiled(entry: Callable = advance) -> bool:
     """Whether a function is compiled in this process or in the cache on disk, or compilation is switched off."""
-    if PLAIN:
+    if UNCOMPILED:
         return True
     return bool(vars(entry)["overloads"]) or bool(vars(entry)["_cache"]._cache_file._load_index())
 

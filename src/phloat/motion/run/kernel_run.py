@@ -15,11 +15,11 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.motion.inputs.inputs import NO_STOPS, Stops
 from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.machine.threads import HANDS, LEAVE, NEXT
-from phloat.motion.kernel.machine.uncompiled import PLAIN
+from phloat.motion.kernel.machine.threads import NEXT_RANGE, STOP, THREAD_COUNT
+from phloat.motion.kernel.machine.uncompiled import UNCOMPILED
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, exchange, set_step, snapshot
+from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot, swap_factors
 from phloat.motion.law_ranges import stamp_times, watched_indices
 from phloat.motion.result import Result
 from phloat.motion.run.assembly import RunBuffers, load_state
@@ -164,7 +164,7 @@ class KernelRun(Run):
             p = self.packed
             for size in h * parts.sizes[1:]:
                 set_step(p.model, p.w, p.iw, size)
-                exchange(p.model, p.w, p.iw, self.bank)
+                swap_factors(p.model, p.w, p.iw, self.bank)
             set_step(p.model, p.w, p.iw, h * parts.sizes[0])
             p.iw[t.I_SET] = 0
             self.h, self.sizes = h, h * np.array(parts.fractions)
@@ -258,7 +258,7 @@ class KernelRun(Run):
     def current_row(self) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of the current state, and the energies of springs."""
         p = self.packed
-        numbers, springs = np.zeros(p.kept), np.zeros(len(p.entries))
+        numbers, springs = np.zeros(p.saved_count), np.zeros(len(p.entries))
         snapshot(p.model, p.w, p.gravity, p.first, numbers, springs)
         return numbers, springs
 
@@ -266,7 +266,7 @@ class KernelRun(Run):
     def lam(self) -> np.ndarray:
         """The multipliers of the last step."""
         p = self.packed
-        return p.w[p.model.where[t.LAM] :][: p.multipliers]
+        return p.w[p.model.offsets[t.LAM] :][: p.multipliers]
 
     def residual(self) -> float:
         """|ΔH + Σ losses − Σ works| since the first row in memory, relative to the largest of these at present."""
@@ -306,21 +306,21 @@ class KernelRun(Run):
 def advance_shared(packed: Packed, threads: int, *options: Any) -> tuple[int, int, int, int]:
     """Calls `advance` with several threads, at most one for each range of bodies."""
     arguments = (packed.model, packed.w, packed.iw, packed.gravity, *options)
-    shared, count = packed.model.crew, len(packed.model.ranges)
-    hands = 1 if PLAIN else min(threads, count)
-    if hands == 1:
+    counters, count = packed.model.threads, len(packed.model.ranges)
+    thread_count = 1 if UNCOMPILED else min(threads, count)
+    if thread_count == 1:
         return advance(*arguments, True)
-    shared[HANDS], shared[NEXT], shared[LEAVE] = hands, count, 0
-    workers = [Thread(target=advance, args=(*arguments, False)) for _ in range(hands - 1)]
+    counters[THREAD_COUNT], counters[NEXT_RANGE], counters[STOP] = thread_count, count, 0
+    workers = [Thread(target=advance, args=(*arguments, False)) for _ in range(thread_count - 1)]
     for worker in workers:
         worker.start()
     try:
         return advance(*arguments, True)
     finally:
-        shared[LEAVE] = 1
+        counters[STOP] = 1
         for worker in workers:
             worker.join()
-        shared[HANDS] = 1
+        counters[THREAD_COUNT] = 1
 
 
 # --- steps for the driver ----------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ class Reader:
 
     def outputs(self) -> Outputs:
         """The outputs at the current state, computed when they are read."""
-        return _RunOutputs(self, self.run.packed.w[self.run.packed.first :][: self.run.packed.kept].copy())
+        return _RunOutputs(self, self.run.packed.w[self.run.packed.first :][: self.run.packed.saved_count].copy())
 
     def values(self, port: str, numbers: np.ndarray) -> dict[str, np.ndarray | float]:
         """Rates and coordinates of the ports in the tables, to which `port` is added; empty for a joint without free axes."""

@@ -137,7 +137,7 @@ class Run:
         joints = [(side(task.system, c.first), side(task.system, c.second), row) for c, row in angles.values()]
         self.turns = TurnCounter(p, tuple(joints)) if joints else None
         self.angles = np.zeros(0) if self.turns is None else self.turns.wrapped(self.numbers[None])[0]
-        self.rows = Rows(np.zeros((0, p.kept)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
+        self.rows = Rows(np.zeros((0, p.saved_count)), np.zeros((0, p.multipliers)), np.zeros((0, len(p.entries))))
 
     @property
     def packed(self) -> Packed:
@@ -147,7 +147,7 @@ class Run:
     def numbers(self) -> np.ndarray:
         """The numbers of the current state that an output row has."""
         p = self.packed
-        return p.w[p.first : p.first + p.kept]
+        return p.w[p.first : p.first + p.saved_count]
 
     # --- controller --------------------------------------------------------------------------------------------------
 
@@ -215,7 +215,7 @@ class Run:
     def state_in(self, w: np.ndarray) -> State:
         """The state in a buffer w of this run."""
         p, system = self.packed, self.task.system
-        numbers = w[p.first : p.first + p.kept][None]
+        numbers = w[p.first : p.first + p.saved_count][None]
         return State(system.bodies, system.layout, unload_states(self.assembly, numbers)[0])
 
     def count_turns(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.machine.workspace import unranged
+from phloat.motion.kernel.machine.workspace import without_ranges
 from phloat.motion.result import event_states, past_events
 from phloat.motion.run.task import Memory
 
@@ -126,7 +126,7 @@ def damaged_memory(array: str) -> InputError:
 def _fingerprint(run: KernelRun) -> np.ndarray:
     """A hash of all constants of the system."""
     p, model = run.packed, run.packed.model
-    tables = [model.data, model.indices, unranged(model.bodies), model.ends, model.entries, p.gravity]
+    tables = [model.data, model.indices, without_ranges(model.bodies), model.ends, model.entries, p.gravity]
     tables.append(np.delete(model.rows, t.R_DROPPED, axis=1))
     laws = [p.w[row[t.R_LAW] : row[t.R_LAW] + t.LAW_SIZE] for row in model.rows]
     digest = hashlib.sha256()

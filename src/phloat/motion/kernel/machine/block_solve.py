@@ -1,7 +1,7 @@
-"""The one global system, on the multipliers: S = Σ Ĝ D⁻¹ Gᵀ in blocks of entries, factorised by a program made beforehand.
+"""Block LU factorisation of the system on the multipliers, S = Σ Ĝ D⁻¹ Gᵀ, by a program that is made once.
 
-`program` lists, in the order of elimination, what to do with which blocks; its length is that of the fill, so a chain or tree of
-bodies costs in proportion to its length. Rows that follow from others (a vanishing pivot) are left out of the solution.
+`program` lists the block operations in the order of elimination; its length is that of the fill, so the cost of a chain or tree of
+bodies is proportional to its length. Redundant rows (a vanishing pivot) are left out of the solution.
 """
 
 import heapq
@@ -13,46 +13,46 @@ import numpy as np
 from phloat.motion.kernel.machine.compiler import hot, inner
 
 FACTOR, DIVIDE, LOWER, SUBTRACT = range(4)
-OPERATION = 7  # what, blocks (offsets in w), sizes, where the flags of the pivots stand
+OPERATION = 7  # columns of `program`: operation, three blocks (offsets in w), sizes, offset of the pivots
 VANISHED = 1e-12
 
 
 @inner
 def factorise(program, w, diagonal):
-    """Block LU without exchange of rows: S is near to symmetric and positive. Returns how many pivots vanished."""
-    lost = 0
+    """Factorises S by block LU without row exchange: S is nearly symmetric and positive. Returns the number of vanished pivots."""
+    vanished = 0
     for k in range(len(program)):
-        what, a, b, c = program[k, 0], program[k, 1], program[k, 2], program[k, 3]
+        operation, a, b, c = program[k, 0], program[k, 1], program[k, 2], program[k, 3]
         m, n, p = program[k, 4], program[k, 5], program[k, 6]
-        if what == FACTOR:
-            lost += _factor_block(w, a, m, diagonal + p)
-        elif what == DIVIDE:
+        if operation == FACTOR:
+            vanished += _factor_block(w, a, m, diagonal + p)
+        elif operation == DIVIDE:
             _divide(w, a, b, m, n, diagonal + p)
-        elif what == LOWER:
+        elif operation == LOWER:
             _lower_many(w, a, b, m, n)
         else:
             _subtract(w, a, b, c, m, n, p)
-    return lost
+    return vanished
 
 
 @inner
 def _factor_block(w, a, m, diagonal):
-    """LU of a diagonal block in place; a pivot that vanishes beside its first value is marked by 0 in the inverse."""
-    lost = 0
+    """LU of a diagonal block in place; the inverse of a pivot that vanishes relative to its first value is set to 0."""
+    vanished = 0
     for k in range(m):
         pivot = w[a + k * m + k]
         if abs(pivot) > VANISHED * abs(w[diagonal + k]):
             inverse = 1.0 / pivot
         else:
             inverse = 0.0
-            lost += 1
+            vanished += 1
         w[diagonal + k] = inverse
         for i in range(k + 1, m):
             factor = w[a + i * m + k] * inverse
             w[a + i * m + k] = factor
             for j in range(k + 1, m):
                 w[a + i * m + j] -= factor * w[a + k * m + j]
-    return lost
+    return vanished
 
 
 @inner
@@ -101,31 +101,31 @@ def _subtract_product(w, a, m, n, x, y):
 
 @inner
 def backsolve(order, blocks, entry_of, sweep, w, x, diagonal):
-    """x ← S⁻¹x. `blocks` (entries × 3): offset, size and place in x of each diagonal block; `sweep`: the others, by entry."""
+    """x ← S⁻¹x. `blocks` (entries × 3): offset, size and position in x of each diagonal block; `sweep`: the others, by entry."""
     n = len(order)
     for k in range(n):
         e = order[k]
-        o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
+        o, m, x_block = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
         for i in range(1, m):  # L⁻¹
-            _subtract_product(w, o + i * m, 1, i, at, at + i)
+            _subtract_product(w, o + i * m, 1, i, x_block, x_block + i)
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # L blocks below the diagonal in this column
-            _subtract_product(w, sweep[s, 1], sweep[s, 2], m, at, x + sweep[s, 0])
+            _subtract_product(w, sweep[s, 1], sweep[s, 2], m, x_block, x + sweep[s, 0])
     for k in range(n - 1, -1, -1):
         e = order[k]
-        o, m, at = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
+        o, m, x_block = blocks[e, 0], blocks[e, 1], x + blocks[e, 2]
         for s in range(entry_of[k, 0], entry_of[k, 1]):  # U blocks right of the diagonal in this row
-            _subtract_product(w, sweep[s, 3], m, sweep[s, 2], x + sweep[s, 0], at)
+            _subtract_product(w, sweep[s, 3], m, sweep[s, 2], x + sweep[s, 0], x_block)
         for i in range(m - 1, -1, -1):  # U⁻¹; 0 where the pivot vanished
-            _subtract_product(w, o + i * (m + 1) + 1, 1, m - 1 - i, at + i + 1, at + i)
-            w[at + i] *= w[diagonal + blocks[e, 2] + i]
+            _subtract_product(w, o + i * (m + 1) + 1, 1, m - 1 - i, x_block + i + 1, x_block + i)
+            w[x_block + i] *= w[diagonal + blocks[e, 2] + i]
 
 
-# --- the order of elimination: least degree first, and the program that follows from it ---------------------------------
+# --- the order of elimination (minimum degree) and its program ---------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """Where the blocks of S stand (from 0 on), how many numbers they are, and what to do with them in turn."""
+    """Offsets of the blocks of S, the count of its numbers, the order of elimination and its program."""
 
     offsets: dict[tuple[int, int], int]
     size: int
@@ -135,20 +135,22 @@ class Elimination:
     sweep: np.ndarray
 
 
-def eliminated(sizes: Sequence[int], starts: Sequence[int], coupled: Iterable[tuple[int, int]], at: int) -> Elimination:
-    """For blocks of the given sizes that stand at `starts` in the vector of multipliers; S itself stands at `at`."""
+def plan_elimination(
+    sizes: Sequence[int], starts: Sequence[int], coupled: Iterable[tuple[int, int]], offset: int
+) -> Elimination:
+    """The elimination of S, at `offset` in w, for blocks of these sizes that begin at `starts` in the vector of multipliers."""
     count = len(sizes)
-    near: list[set[int]] = [set() for _ in range(count)]
+    neighbours: list[set[int]] = [set() for _ in range(count)]
     for a, b in coupled:
         if a != b:
-            near[a].add(b)
-            near[b].add(a)
-    order, later = _least_degree(near)
+            neighbours[a].add(b)
+            neighbours[b].add(a)
+    order, later = _least_degree(neighbours)
     offsets: dict[tuple[int, int], int] = {}
     size = 0
     for k in order:
         for a, b in [(k, k)] + [pair for i in later[k] for pair in ((i, k), (k, i))]:
-            offsets[a, b] = at + size
+            offsets[a, b] = offset + size
             size += sizes[a] * sizes[b]
     program: list[tuple[int, ...]] = []
     entry_of: list[tuple[int, int]] = []
@@ -174,23 +176,23 @@ def eliminated(sizes: Sequence[int], starts: Sequence[int], coupled: Iterable[tu
     )
 
 
-def _least_degree(near: list[set[int]]) -> tuple[list[int], list[list[int]]]:
-    """The order, and for each block those eliminated after it that it is coupled to."""
-    near = [set(n) for n in near]
-    queue = [(len(n), k) for k, n in enumerate(near)]
+def _least_degree(neighbours: list[set[int]]) -> tuple[list[int], list[list[int]]]:
+    """The order of elimination, and for each block its neighbours that are eliminated after it."""
+    neighbours = [set(n) for n in neighbours]
+    queue = [(len(n), k) for k, n in enumerate(neighbours)]
     heapq.heapify(queue)
     order: list[int] = []
-    later: list[list[int]] = [[] for _ in near]
-    done = [False] * len(near)
+    later: list[list[int]] = [[] for _ in neighbours]
+    is_eliminated = [False] * len(neighbours)
     while queue:
         degree, k = heapq.heappop(queue)
-        if done[k] or degree != len(near[k]):
+        if is_eliminated[k] or degree != len(neighbours[k]):
             continue
-        done[k] = True
+        is_eliminated[k] = True
         order.append(k)
-        later[k] = sorted(near[k])
-        for i in near[k]:
-            near[i] |= near[k]
-            near[i] -= {i, k}
-            heapq.heappush(queue, (len(near[i]), i))
+        later[k] = sorted(neighbours[k])
+        for i in neighbours[k]:
+            neighbours[i] |= neighbours[k]
+            neighbours[i] -= {i, k}
+            heapq.heappush(queue, (len(neighbours[i]), i))
     return order, later

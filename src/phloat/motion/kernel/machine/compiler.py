@@ -1,4 +1,4 @@
-"""Decorators that compile functions of the kernel, with a cache that sees changes in any of its files."""
+"""Decorators that compile functions of the kernel, with a cache that is invalidated by changes in any of its files."""
 
 import hashlib
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 
 import numba as nb
 
-from phloat.motion.kernel.machine.uncompiled import PLAIN
+from phloat.motion.kernel.machine.uncompiled import UNCOMPILED
 
 PHLOAT = Path(__file__).parents[3]
 SOURCES = [
@@ -20,15 +20,15 @@ SOURCES = [
 
 def _source_stamp() -> str:
     """A digest of the times and sizes of all compiled files."""
-    found = [file.stat() for file in SOURCES]
-    return hashlib.sha256(repr([(s.st_mtime, s.st_size) for s in found]).encode()).hexdigest()
+    stats = [file.stat() for file in SOURCES]
+    return hashlib.sha256(repr([(s.st_mtime, s.st_size) for s in stats]).encode()).hexdigest()
 
 
 _STAMP = _source_stamp()
 
 
-def _index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
-    """What the cache has of a function; nothing if that was written by a version with other classes."""
+def _load_cache_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+    """The cache index of a function; empty if it was written by a version with other classes."""
     try:
         return load()
     except (AttributeError, ImportError):
@@ -38,19 +38,21 @@ def _index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
 def compiled(**options: Any) -> Callable:
     """A decorator that compiles with these options.
 
-    Numba's cache compares the file of a function with what was compiled, not the files of the functions that it calls, which are
-    compiled into it. The stamp stands for all of them.
+    Numba's cache checks the file of a function, not the files of the functions that are compiled into it; the stamp covers all.
     """
-    make = nb.njit(**options)
+    compile_function = nb.njit(**options)
 
-    def decorated(function: Callable) -> Callable:
-        out = make(function)
-        if not PLAIN:
-            file = out._cache._cache_file
-            file._source_stamp, file._load_index = _STAMP, partial(_index, file._load_index)
-        return out
+    def decorator(function: Callable) -> Callable:
+        dispatcher = compile_function(function)
+        if not UNCOMPILED:
+            cache_file = dispatcher._cache._cache_file
+            cache_file._source_stamp, cache_file._load_index = (
+                _STAMP,
+                partial(_load_cache_index, cache_file._load_index),
+            )
+        return dispatcher
 
-    return decorated
+    return decorator
 
 
 _options: dict[str, Any] = {
@@ -59,14 +61,14 @@ _options: dict[str, Any] = {
     "error_model": "numpy",
     "nogil": True,
 }
-# Nothing is allocated, so nothing is counted (_nrt): references to arrays would be, at every call, by atomic operations.
-_lean = {**_options, "_nrt": False}
-# Without what Python needs to call it: sooner compiled. Called from Python all the same, it ends the process.
-_inside = {**_lean, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-jit = compiled(**_lean)
-inner = compiled(**_inside)
-hot = compiled(**_inside, forceinline=True)
-rare = compiled(**_inside, forceinline=False)  # what `hot` functions call becomes `hot` too, unless it says otherwise
-part = compiled(**_lean, inline="always")  # large, called once: compiled with what calls it instead of twice
-making = compiled(**_options)  # for what makes arrays of its own
-exact = compiled(**{**_inside, "fastmath": False})  # sums in the order in which they are written
+# These functions allocate nothing, so reference counting is off (_nrt): it costs atomic operations at every call.
+_no_references = {**_options, "_nrt": False}
+# Without the wrapper for calls from Python: compiles faster. A call from Python ends the process.
+_internal = {**_no_references, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+jit = compiled(**_no_references)
+inner = compiled(**_internal)
+hot = compiled(**_internal, forceinline=True)
+rare = compiled(**_internal, forceinline=False)  # LLVM may inline functions into `hot` callers; these stay separate
+part = compiled(**_no_references, inline="always")  # large, called once: inlined by Numba instead of compiled twice
+allocating = compiled(**_options)  # for functions that allocate arrays
+exact = compiled(**{**_internal, "fastmath": False})  # sums in the order written

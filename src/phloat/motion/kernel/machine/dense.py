@@ -1,12 +1,12 @@
-"""Small dense algebra on flat buffers: no allocation, no views, offsets instead, four numbers at a time.
+"""Small dense algebra on flat buffers, addressed by offsets: no allocation, no views, four numbers at a time.
 
-Offsets are turned into unsigned numbers: Numba then leaves out the test for negative indices.
+Offsets are converted to unsigned integers: Numba then omits the test for negative indices.
 """
 
 import numpy as np
 
 from phloat.motion.kernel.machine.compiler import exact, hot, inner
-from phloat.motion.kernel.machine.simd import FOUR, broadcast, load, plus, size, store, times, total
+from phloat.motion.kernel.machine.simd import FOUR, absolute, broadcast, load, plus, store, times, total
 
 U = np.uintp
 W = U(FOUR)
@@ -15,7 +15,7 @@ EPS = float(np.finfo(float).eps)
 
 @exact
 def product(a, b):
-    """a b and what rounding took from it (Dekker, 1971)."""
+    """a b and its rounding error (Dekker, 1971)."""
     p, big_a, big_b = a * b, 134217729.0 * a, 134217729.0 * b
     a1, b1 = big_a - (big_a - a), big_b - (big_b - b)
     a2, b2 = a - a1, b - b1
@@ -24,13 +24,13 @@ def product(a, b):
 
 @exact
 def two_sum(a, b):
-    """a + b and what rounding took from it (Knuth, 1969)."""
+    """a + b and its rounding error (Knuth, 1969)."""
     s = a + b
     z = s - a
     return s, (a - (s - z)) + (b - z)
 
 
-# --- rows of numbers whose length is a multiple of four, padded with zeros: one of the two may run on into what follows it -----
+# --- rows of a length that is a multiple of four; of two operands one must be padded with zeros, the other may run on ----
 
 
 @hot
@@ -52,7 +52,7 @@ def add_4(n, scale, x, p, y, q):
 
 @hot
 def average_4(n, w, a, b, y):
-    """The mean of two rows of numbers."""
+    """y = ½ (a + b)."""
     a, b, y, half = U(a), U(b), U(y), broadcast(0.5)
     for k in range(U(0), U(n), W):
         store(w, y + k, plus(times(half, load(w, a + k)), half, load(w, b + k)))
@@ -68,7 +68,7 @@ def copy_4(n, x, p, y, q):
 
 @hot
 def add_rows(rows, n, a, b, c, M, o, y, q):
-    """y += a, b, c times the first one to three rows of M (n numbers each, padded)."""
+    """y += a, b, c times the first, second, third of one to three rows of M (n numbers each, padded)."""
     o, q, n = U(o), U(q), U(n)
     x, y_, z = broadcast(a), broadcast(b), broadcast(c)
     for k in range(U(0), n, W):
@@ -82,35 +82,35 @@ def add_rows(rows, n, a, b, c, M, o, y, q):
 
 @inner
 def add_sizes(M, o, rows, n, x, p, y, q):
-    """y += |x| |M|, rows × n, padded."""
+    """y += |x| |M| for M of rows × n, padded."""
     o, p, q, n = U(o), U(p), U(q), U(n)
     for i in range(U(rows)):
         value, row = broadcast(abs(x[p + i])), o + i * n
         for k in range(U(0), n, W):
-            store(y, q + k, plus(load(y, q + k), value, size(load(M, row + k))))
+            store(y, q + k, plus(load(y, q + k), value, absolute(load(M, row + k))))
 
 
 @inner
-def matrix_products(count, M, o, n, long, x, p, y, q):
-    """y = x M for `count` matrices (n × n, rows padded to `long`), one after the other; y is as long."""
-    o, p, q, n, long = U(o), U(p), U(q), U(n), U(long)
+def matrix_products(count, M, o, n, length, x, p, y, q):
+    """y = x M for `count` matrices in succession (n × n, rows padded to `length`); each y has `length` numbers."""
+    o, p, q, n, length = U(o), U(p), U(q), U(n), U(length)
     for _ in range(U(count)):
         k = U(0)
-        while k + W < long:
+        while k + W < length:
             a, b, row = broadcast(0.0), broadcast(0.0), o + k
             for i in range(n):
                 value = broadcast(x[p + i])
-                a, b, row = plus(a, value, load(M, row)), plus(b, value, load(M, row + W)), row + long
+                a, b, row = plus(a, value, load(M, row)), plus(b, value, load(M, row + W)), row + length
             store(y, q + k, a)
             store(y, q + k + W, b)
             k += W + W
-        if k < long:
+        if k < length:
             a, row = broadcast(0.0), o + k
             for i in range(n):
-                a, row = plus(a, broadcast(x[p + i]), load(M, row)), row + long
+                a, row = plus(a, broadcast(x[p + i]), load(M, row)), row + length
             store(y, q + k, a)
-        o += n * long
-        q += long
+        o += n * length
+        q += length
 
 
 # --- of any length --------------------------------------------------------------------------------------------------------
@@ -118,6 +118,7 @@ def matrix_products(count, M, o, n, long, x, p, y, q):
 
 @inner
 def dot(a, o, b, p, n):
+    """a · b for n numbers."""
     o, p, out = U(o), U(p), 0.0
     for i in range(U(n)):
         out += a[o + i] * b[p + i]
@@ -134,6 +135,7 @@ def axpy(n, scale, x, p, y, q):
 
 @inner
 def fill(n, value, y, q):
+    """Sets n numbers of y to a value."""
     q = U(q)
     for i in range(U(n)):
         y[q + i] = value
@@ -141,6 +143,7 @@ def fill(n, value, y, q):
 
 @inner
 def copy(n, x, p, y, q):
+    """y = x for n numbers."""
     p, q = U(p), U(q)
     for i in range(U(n)):
         y[q + i] = x[p + i]
@@ -161,11 +164,11 @@ def cross_product(a, b, c, x, y, z):
 
 
 @hot
-def add_skew(w, o, wide, x, y, z):
-    """+ [(x, y, z)]× on a block of a matrix with rows of `wide` numbers."""
+def add_skew(w, o, width, x, y, z):
+    """Adds [(x, y, z)]× to a 3 × 3 block of a matrix with rows of `width` numbers."""
     w[o + 1] -= z
     w[o + 2] += y
-    w[o + wide] += z
-    w[o + wide + 2] -= x
-    w[o + 2 * wide] -= y
-    w[o + 2 * wide + 1] += x
+    w[o + width] += z
+    w[o + width + 2] -= x
+    w[o + 2 * width] -= y
+    w[o + 2 * width + 1] += x

@@ -1,7 +1,7 @@
-"""Buffers and tables as compiled functions take them: where they stand, and nothing that a loop would have to look at.
+"""Buffers and integer tables as the compiled functions take them: plain pointers.
 
-An array is seven words and more for a function to take, and each index is asked whether it counts from the end. `pointer(a)` is
-one word; `table(a, columns)` is a table of numbers of 32 bits whose width is known when it is compiled: t[i, k] and len(t).
+A NumPy array is seven machine words or more as an argument, and each index is tested for negative values. `pointer(a)` is one
+word; `table(a, columns)` is a table of int32 whose width is known at compile time, with t[i, k] and len(t).
 """
 
 import operator
@@ -16,7 +16,7 @@ from phloat.motion.kernel.machine.uncompiled import intrinsic
 
 
 class Table(types.Type):
-    """The type of a table with so many columns."""
+    """Numba type of an int32 table with this number of columns."""
 
     def __init__(self, columns: int) -> None:
         self.columns = columns
@@ -40,9 +40,9 @@ def pointer(typing, array):
 @intrinsic(prefer_literal=True)
 def table(typing, array, columns):
     def code(context, builder, signature, args):
-        given = context.make_array(signature.args[0])(context, builder, args[0])
+        array_struct = context.make_array(signature.args[0])(context, builder, args[0])
         out = cgutils.create_struct_proxy(signature.return_type)(context, builder)
-        out.numbers, out.rows = given.data, cgutils.unpack_tuple(builder, given.shape)[0]
+        out.numbers, out.rows = array_struct.data, cgutils.unpack_tuple(builder, array_struct.shape)[0]
         return out._getvalue()
 
     return Table(columns.literal_value)(array, columns), code
@@ -56,10 +56,10 @@ class _Entry(AbstractTemplate):
 
 @lower_builtin(operator.getitem, Table, types.UniTuple)
 def _entry(context, builder, signature, args):
-    place = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0])
+    table_struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=args[0])
     row, column = cgutils.unpack_tuple(builder, args[1])
     start = builder.mul(row, context.get_constant(types.int64, signature.args[0].columns))
-    number = builder.load(builder.gep(place.numbers, [builder.add(start, column)]))
+    number = builder.load(builder.gep(table_struct.numbers, [builder.add(start, column)]))
     return builder.sext(number, context.get_value_type(types.int64))
 
 

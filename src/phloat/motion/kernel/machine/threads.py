@@ -1,10 +1,10 @@
-"""Threads that share what is done range by range: one leads, the others take ranges until it lets them go.
+"""Threads that divide the ranges of bodies among themselves: one thread leads, the others take ranges until it sets STOP.
 
-    lead:    a job, tickets from 0 on; takes ranges as all others do, then waits until every range is done
-    others:  look for a ticket, do its range, say so
+    lead:    sets the job, resets NEXT_RANGE and RANGES_DONE, takes ranges, then waits until RANGES_DONE reaches their number
+    others:  take the next range while there is one, run the job on it, increment RANGES_DONE
 
-Who does a range changes nothing in it, so a run has the same bits with any number of threads. Waiting is looking again and again:
-a jump through the operating system would last as long as a range.
+Results do not depend on which thread runs a range, so all bits are the same with any number of threads. Waiting threads spin: a
+system call would last as long as a range.
 """
 
 from typing import Any
@@ -16,53 +16,56 @@ from phloat.motion.kernel.machine.uncompiled import intrinsic
 ir: Any = vars(cgutils)["ir"]
 
 MOST_RANGES = 16
-# of a crew: its size, the job, the next range, ranges done, whether all may go, each in a line of the cache of its own; and for
-# each range a body that went wrong
-HANDS, JOB, NEXT, DONE, LEAVE, WRONG, CREW_SIZE = 0, 1, 16, 32, 48, 64, 64 + MOST_RANGES
+# indices of the shared counters: number of threads, job, next range, ranges done, whether threads stop, on separate cache lines;
+# and for each range a body whose D is singular (−1: none)
+THREAD_COUNT, JOB, NEXT_RANGE, RANGES_DONE, STOP, SINGULAR_BODY, COUNTERS_SIZE = 0, 1, 16, 32, 48, 64, 64 + MOST_RANGES
 
 
-def _slot(context: Any, builder: Any, kind: Any, crew: Any, place: Any) -> Any:
-    numbers = crew if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, crew).data
-    return builder.gep(numbers, [place])
+def _address(context: Any, builder: Any, kind: Any, counters: Any, index: Any) -> Any:
+    """Pointer to counters[index]."""
+    numbers = (
+        counters if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, counters).data
+    )
+    return builder.gep(numbers, [index])
 
 
 @intrinsic
-def look(typing, crew, place):
-    """A number that others change."""
+def load_atomic(typing, counters, index):
+    """Loads counters[index], which other threads change."""
 
     def code(context, builder, signature, args):
-        return builder.load_atomic(_slot(context, builder, signature.args[0], *args), ordering="acquire", align=8)
+        return builder.load_atomic(_address(context, builder, signature.args[0], *args), ordering="acquire", align=8)
 
-    return types.int64(crew, types.intp), code
+    return types.int64(counters, types.intp), code
 
 
 @intrinsic
-def tell(typing, crew, place, value):
-    """A number that others look at; what was written before it is there when they see it."""
+def store_atomic(typing, counters, index, value):
+    """Stores a value in counters[index]; all writes before it are visible to threads that load it."""
 
     def code(context, builder, signature, args):
         builder.store_atomic(
-            args[2], _slot(context, builder, signature.args[0], *args[:2]), ordering="release", align=8
+            args[2], _address(context, builder, signature.args[0], *args[:2]), ordering="release", align=8
         )
         return context.get_dummy_value()
 
-    return types.none(crew, types.intp, types.int64), code
+    return types.none(counters, types.intp, types.int64), code
 
 
 @intrinsic
-def draw(typing, crew, place):
-    """The number as it was, one more for who comes next."""
+def fetch_increment(typing, counters, index):
+    """Adds 1 to counters[index] and returns the value before."""
 
     def code(context, builder, signature, args):
-        one = ir.Constant(ir.IntType(64), 1)
-        return builder.atomic_rmw("add", _slot(context, builder, signature.args[0], *args), one, ordering="acq_rel")
+        unit = ir.Constant(ir.IntType(64), 1)
+        return builder.atomic_rmw("add", _address(context, builder, signature.args[0], *args), unit, ordering="acq_rel")
 
-    return types.int64(crew, types.intp), code
+    return types.int64(counters, types.intp), code
 
 
 @intrinsic
-def once(typing):
-    """The function this stands in is compiled as it is, and not again into all that call it."""
+def no_inline(typing):
+    """Marks the function that calls this as not to be inlined: it is compiled once, not in each of its callers."""
 
     def code(context, builder, signature, args):
         builder.function.attributes.add("noinline")
