@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from phloat.motion.kernel.machine.workspace import without_ranges
 from phloat.motion.result import event_states, past_events
 from phloat.motion.run.task import Memory
 
-if TYPE_CHECKING:
-    from phloat.motion.run.kernel_run import KernelRun
+KernelRun: TypeAlias = Any  # of motion.run.kernel_run, which imports this module
 
 NEEDED_FIRST = {"now": ("f", 1), "inputs": ("U", 1), "values": ("f", 1)}  # needed before the buffers exist
 # names in the file: names in Snapshot and in Rows
