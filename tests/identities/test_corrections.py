@@ -253,10 +253,10 @@ class Factored:
             newton.refactor,
             linear_rows=lambda m, w, j, h: self.log.append(("rows", j)),
             fill=self.fill,
-            run_on_all_bodies=lambda m, w, gravity, h, job: self.log.append(("each", int(job))),
+            run_all=lambda m, w, gravity, h, job: self.log.append(("each", int(job))),
             run_job=lambda m, w, gravity, h, job, r: self.log.append(("do", int(job), r)),
             assemble=self.assemble,
-            complete_diagonal=lambda m, w, pivots: self.log.append(("close", int(pivots))),
+            add_ones=lambda m, w, pivots: self.log.append(("close", int(pivots))),
             factorise=self.factorise,
         )
         self.good = refactor(m, self.w, self.iw, None, H)
@@ -306,7 +306,7 @@ def test_rows_left_out_and_laws_have_one_on_the_diagonal():
     rows[:, t.R_MODE] = t.CLOSED, t.CLOSED, t.COMPLIANT, t.CLOSED, t.GIVEN
     rows[1, t.R_DROPPED] = 1
     w = np.arange(40.0)
-    as_written(ranges.complete_diagonal)(types.SimpleNamespace(entries=entries, rows=rows), w, 20)
+    as_written(ranges.add_ones)(types.SimpleNamespace(entries=entries, rows=rows), w, 20)
     expected = np.arange(40.0)
     expected[[7, 8]] += 1.0  # the second of the first block, the first of the second
     expected[20:24] = 4.0, 8.0, 9.0, 11.0

@@ -29,7 +29,7 @@ class Tried:
         model = types.SimpleNamespace(offsets=where)
         step_once = as_written(
             step.take_step,
-            run_on_all_bodies=lambda m, w, gravity, h, job: self.log.append(("begin", h)),
+            run_all=lambda m, w, gravity, h, job: self.log.append(("begin", h)),
             predict=lambda m, w, iw, guess: self.log.append(("predict", int(iw[t.I_STARTED]), int(iw[t.I_FACTORED]))),
             copy=as_written(small.copy),
             solve=self.solve,

@@ -86,12 +86,8 @@ def call_law(typing, address, x0, x1, rate, h, w, numbers, out):
         double = ir.DoubleType()
         kind = ir.FunctionType(ir.VoidType(), [double] * 4 + [double.as_pointer()] * 2)
         called = builder.inttoptr(args[0], kind.as_pointer())
-        buffer_type = signature.args[5]
-        data = (
-            context.make_array(buffer_type)(context, builder, args[5]).data
-            if isinstance(buffer_type, types.Array)
-            else args[5]
-        )
+        buf = signature.args[5]
+        data = context.make_array(buf)(context, builder, args[5]).data if isinstance(buf, types.Array) else args[5]
         places = [builder.gep(data, [args[6]]), builder.gep(data, [args[7]])]
         builder.call(called, [*args[1:5], *places])
         return context.get_dummy_value()

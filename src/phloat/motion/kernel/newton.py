@@ -13,27 +13,15 @@ from phloat.motion.kernel.machine.block_solve import backsolve, factorise
 from phloat.motion.kernel.machine.compiler import hot, inner, jit, part, rare
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import SINGULAR_BODY, THREAD_COUNT, no_inline
-from phloat.motion.kernel.partition import (
-    CONFIGURATION,
-    FACTORS,
-    RESIDUAL,
-    SOLVE,
-    UPDATE,
-    assemble,
-    complete_diagonal,
-    run_job,
-    run_on_all_bodies,
-)
+from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, add_ones, assemble, run_all, run_job
 from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # round-offs of the terms of an equation below which it counts as solved
 STALLED = 1e4  # round-offs below which a residual that has not halved three times in a row is accepted
 LOG_REDUCTION = 13.0  # logarithm of the factor by which an iteration with new factors reduces the residual
-PREDICTION_MARGIN = (
-    100.0  # a residual predicted this factor below the tolerance, from the rate of the last correction, is not computed
-)
-LARGEST_EXTRAPOLATED = 1e-3  # the largest reduction by one correction that is extrapolated; larger ones may be chance
+PREDICTION_MARGIN = 100.0  # a residual predicted to be this factor below the tolerance is not computed
+REDUCTION_LIMIT = 1e-3  # the largest reduction by one correction that is extrapolated; larger ones may be chance
 REFACTOR_ABOVE = 1e14  # round-offs above which old factors are not tried
 
 
@@ -45,7 +33,7 @@ def residuals(m, w, iw, gravity, h, with_residuals):
     """
     B, E, J = m.bodies, m.ends, m.entries
     largest, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
-    run_on_all_bodies(m, w, gravity, h, RESIDUAL if with_residuals else CONFIGURATION)
+    run_all(m, w, gravity, h, RESIDUAL if with_residuals else MOVE)
     for e in range(len(E)):
         port_end(B, E, e, m.data, w, t.SCRATCH)
         clear(w, E[e, t.E_OUT])
@@ -111,7 +99,7 @@ def refactor(m, w, iw, gravity, h):
     fill(m.offsets[t.S_SIZE], 0.0, w, m.offsets[t.S_AT])
     first = 0  # index in m.assembly of the first block of a body
     if m.threads[THREAD_COUNT] > 1:
-        run_on_all_bodies(m, w, gravity, h, FACTORS)
+        run_all(m, w, gravity, h, FACTORS)
     for r in range(len(m.ranges)):
         if m.threads[THREAD_COUNT] <= 1:
             run_job(m, w, gravity, h, np.int64(FACTORS), r)
@@ -120,7 +108,7 @@ def refactor(m, w, iw, gravity, h):
             return False
         for i in range(m.ranges[r, 0], m.ranges[r, 1]):
             first = assemble(m, w, i, first)
-    complete_diagonal(m, w, m.offsets[t.PIVOTS])
+    add_ones(m, w, m.offsets[t.PIVOTS])
     iw[t.I_LOST] = factorise(m.program, w, m.offsets[t.PIVOTS])
     iw[t.I_FACTORED] = 1
     return True
@@ -186,7 +174,7 @@ def correct(m, w, gravity, h):
     c, delta = m.offsets[t.RIGHT], m.offsets[t.DELTA]
     for k in range(m.offsets[t.MULTIPLIERS]):
         w[delta + k] = -w[c + k]
-    run_on_all_bodies(m, w, gravity, h, SOLVE)
+    run_all(m, w, gravity, h, SOLVE)
     for i in range(len(B)):
         wide, y = B[i, t.WIDE], B[i, t.W_Y]
         for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
@@ -196,7 +184,7 @@ def correct(m, w, gravity, h):
                     total = dot_4(wide, w, G[g, t.G_HAT] + r * wide, w, y)
                     w[delta + J[j, t.J_LAM] + r] += w[R[J[j, t.J_ROW] + r, t.R_COEF] + t.ALPHA] * total
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.offsets[t.PIVOTS])
-    run_on_all_bodies(m, w, gravity, h, UPDATE)
+    run_all(m, w, gravity, h, UPDATE)
     axpy(m.offsets[t.MULTIPLIERS], 1.0, w, delta, w, m.offsets[t.LAM])
 
 

@@ -48,10 +48,7 @@ COLUMNS = {
 }
 FIRSTS, SECONDS = range(FIRST, FIRST + 3), range(SECOND, SECOND + 3)
 COST = 1.2  # of new factors, in iterations with old ones, for bodies with at most SMALL_BODY unknowns …
-SMALL_BODY, UNKNOWNS_PER_ITERATION = (
-    15,
-    6.0,
-)  # … and one more for each UNKNOWNS_PER_ITERATION of the largest body above that
+SMALL_BODY, UNKNOWNS_PER_ITERATION = 15, 6.0  # … and one more for each so many unknowns above that
 
 
 @dataclass(eq=False)
@@ -310,11 +307,8 @@ class _Tables:
         for column in (t.E_START, t.E_END, t.E_MEAN):
             row[column] = self.w.reserve(t.PORT_SIZE)
         frame = np.concatenate([port_side.position, port_side.triad.ravel()])
-        row[t.E_FRAME0], row[t.E_FRAME1], row[t.E_OUT] = (
-            self.w.append(frame),
-            self.w.append(frame),
-            self.w.reserve(t.OUT_SIZE),
-        )
+        row[t.E_FRAME0], row[t.E_FRAME1] = self.w.append(frame), self.w.append(frame)
+        row[t.E_OUT] = self.w.reserve(t.OUT_SIZE)
         row[t.E_TURNS] = triads
         return row
 
@@ -335,12 +329,8 @@ class _Tables:
         row, joint_row = np.zeros(t.ROW_COLUMNS, dtype=np.int64), scalar.row
         row[[t.R_FUNCTION, t.R_TERM]] = FUNCTIONS.index(joint_row.function), len(self.terms)
         row[[t.R_P, t.R_Q]] = len(joint_row.terms), len(joint_row.other_terms)
-        row[[t.R_AXIS, t.R_POWER, t.R_FOLLOWS, t.R_MODE]] = (
-            coincides(joint_row),
-            joint_row.length_power,
-            joint_row.follows,
-            scalar.mode,
-        )
+        row[[t.R_AXIS, t.R_MODE]] = coincides(joint_row), scalar.mode
+        row[[t.R_POWER, t.R_FOLLOWS]] = joint_row.length_power, joint_row.follows
         self.terms += [(a, b, self._factor(factor)) for factor, a, b in joint_row.terms + joint_row.other_terms]
         memory = np.zeros(t.ROW_SIZE)
         memory[[t.COEF_MEAN, t.COEF_END]] = 1.0  # constant for products

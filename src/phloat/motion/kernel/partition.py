@@ -6,36 +6,25 @@ The bodies of a range share one workspace; each range has its own, so ranges can
 import numpy as np
 
 from phloat.motion.kernel import body as of_body, tables as t
+from phloat.motion.kernel.machine import threads
 from phloat.motion.kernel.machine.compiler import inner, part
 from phloat.motion.kernel.machine.dense import add_4, dot_4, fill
 from phloat.motion.kernel.machine.inverse import apply_inverse, invert
-from phloat.motion.kernel.machine.threads import (
-    JOB,
-    NEXT_RANGE,
-    RANGES_DONE,
-    SINGULAR_BODY,
-    STOP,
-    THREAD_COUNT,
-    fetch_increment,
-    load_atomic,
-    no_inline,
-    store_atomic,
-)
 from phloat.motion.kernel.port_tangent import geometric_tangent, port_tangent
 from phloat.motion.kernel.tangent import equation_scales, tangent, unit_scales
 
-START, CONFIGURATION, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
+START, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
 
 
 @inner
 def run_job(m, w, gravity, h, job, r):
     """Runs one job on the bodies of range r."""
-    no_inline()
+    threads.no_inline()
     B, first, last = m.bodies, m.ranges[r, 0], m.ranges[r, 1]
     if job == START:
         for i in range(first, last):
             of_body.start_step(B, i, m.data, m.indices, w, h)
-    elif job == CONFIGURATION:
+    elif job == MOVE:
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
     elif job == RESIDUAL:
@@ -45,10 +34,10 @@ def run_job(m, w, gravity, h, job, r):
             fill(B[i, t.WIDE], 0.0, w, B[i, t.W_GAM])
             w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
     elif job == FACTORS:
-        m.threads[SINGULAR_BODY + r] = -1
+        m.threads[threads.SINGULAR_BODY + r] = -1
         for i in range(first, last):
             if not _factors(m, w, i, gravity, h):
-                m.threads[SINGULAR_BODY + r] = i
+                m.threads[threads.SINGULAR_BODY + r] = i
                 return
     elif job == SOLVE:
         for i in range(first, last):
@@ -91,26 +80,23 @@ def _update(m, w, i):
 
 
 @part
-def run_on_all_bodies(m, w, gravity, h, job):
+def run_all(m, w, gravity, h, job):
     """Runs a job on all bodies, divided among the threads, and returns when all are done."""
-    count, counters, job = (
-        len(m.ranges),
-        m.threads,
-        np.int64(job),
-    )  # not a literal: `run_job` is compiled once for all jobs
-    if counters[THREAD_COUNT] <= 1:
+    count, counters = len(m.ranges), m.threads
+    job = np.int64(job)  # not a literal: `run_job` is compiled once for all jobs
+    if counters[threads.THREAD_COUNT] <= 1:
         for r in range(count):
             run_job(m, w, gravity, h, job, r)
         return
-    w[t.STEP], counters[JOB] = h, job
-    store_atomic(counters, RANGES_DONE, 0)
-    store_atomic(counters, NEXT_RANGE, 0)
-    r = fetch_increment(counters, NEXT_RANGE)
+    w[t.STEP], counters[threads.JOB] = h, job
+    threads.store_atomic(counters, threads.RANGES_DONE, 0)
+    threads.store_atomic(counters, threads.NEXT_RANGE, 0)
+    r = threads.fetch_increment(counters, threads.NEXT_RANGE)
     while r < count:
         run_job(m, w, gravity, h, job, r)
-        fetch_increment(counters, RANGES_DONE)
-        r = fetch_increment(counters, NEXT_RANGE)
-    while load_atomic(counters, RANGES_DONE) < count:
+        threads.fetch_increment(counters, threads.RANGES_DONE)
+        r = threads.fetch_increment(counters, threads.NEXT_RANGE)
+    while threads.load_atomic(counters, threads.RANGES_DONE) < count:
         pass
 
 
@@ -118,12 +104,12 @@ def run_on_all_bodies(m, w, gravity, h, job):
 def serve(m, w, gravity):
     """Runs jobs on ranges for the leading thread until that sets STOP."""
     count, counters = len(m.ranges), m.threads
-    while load_atomic(counters, STOP) == 0:
-        if load_atomic(counters, NEXT_RANGE) < count:
-            r = fetch_increment(counters, NEXT_RANGE)
+    while threads.load_atomic(counters, threads.STOP) == 0:
+        if threads.load_atomic(counters, threads.NEXT_RANGE) < count:
+            r = threads.fetch_increment(counters, threads.NEXT_RANGE)
             if r < count:
-                run_job(m, w, gravity, w[t.STEP], counters[JOB], r)
-                fetch_increment(counters, RANGES_DONE)
+                run_job(m, w, gravity, w[t.STEP], counters[threads.JOB], r)
+                threads.fetch_increment(counters, threads.RANGES_DONE)
 
 
 # --- contributions of bodies to the system on the multipliers: S = Σ α Ĝ D⁻¹Gᵀ --------------------------------------------
@@ -161,7 +147,7 @@ def assemble(m, w, i, first):
 
 
 @inner
-def complete_diagonal(m, w, pivots):
+def add_ones(m, w, pivots):
     """Adds 1 to the diagonal of S for laws and dropped rows, and copies the diagonal to w[pivots], to detect vanishing pivots."""
     J, R = m.entries, m.rows
     for j in range(len(J)):

@@ -84,13 +84,8 @@ SHIFT_OFFSET, FORCE_OFFSET = 40, 64
 def geometric_tangent(m, w, e, h):
     """D −= Σ (generalised force of the forces that change by one component of δc̄ or δd̄) ⊗ (that component per unknown)."""
     B, E, i, j = m.bodies, m.ends, m.ends[e, t.E_BODY], m.ends[e, t.E_ENTRY]
-    D, size, wide, port_shift, out = (
-        B[i, t.W_D],
-        B[i, t.SIZE],
-        B[i, t.WIDE],
-        B[i, t.W_T] + SHIFT_OFFSET,
-        B[i, t.W_T] + FORCE_OFFSET,
-    )
+    D, size, wide = B[i, t.W_D], B[i, t.SIZE], B[i, t.WIDE]
+    port_shift, out = B[i, t.W_T] + SHIFT_OFFSET, B[i, t.W_T] + FORCE_OFFSET
     force, motion = B[i, t.W_Y], B[i, t.W_UNIT]  # free here: units are computed after D
     for k in range(12 if E[e, t.E_TURNS] else 3):
         fill(12, 0.0, w, port_shift)

@@ -2,23 +2,13 @@
 
 import math
 
-from phloat.motion.kernel import body as of_body, tables as t
+from phloat.motion.kernel import body as of_body, newton, tables as t
 from phloat.motion.kernel.machine.compiler import inner, jit, part
 from phloat.motion.kernel.machine.dense import copy
 from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import as_pointers
-from phloat.motion.kernel.newton import (
-    LARGEST_EXTRAPOLATED,
-    LOG_REDUCTION,
-    PREDICTION_MARGIN,
-    REFACTOR_ABOVE,
-    STALLED,
-    correct,
-    refactor,
-    residuals,
-    undo_correction,
-)
-from phloat.motion.kernel.partition import START, run_on_all_bodies, serve
+from phloat.motion.kernel.newton import correct, refactor, residuals, undo_correction
+from phloat.motion.kernel.partition import START, run_all, serve
 from phloat.motion.kernel.ports import port_start, power
 from phloat.motion.kernel.rows import potential, record_extremes
 
@@ -81,7 +71,7 @@ def refactoring_pays(w, size, previous):
     """Whether new factors cost less than the iterations they save, estimated from the rate of convergence."""
     remaining = math.log(max(size / w[t.TOLERATED], 1.0))
     iterations = remaining / math.log(previous / size) if size < previous else math.inf
-    return iterations - remaining / LOG_REDUCTION > w[t.COSTLY]
+    return iterations - remaining / newton.LOG_REDUCTION > w[t.COSTLY]
 
 
 @part
@@ -102,7 +92,7 @@ def solve(m, w, iw, gravity, h, careful):
             iw[t.I_MOST] = max(iw[t.I_MOST], k)
             return SOLVED
         stalls = stalls + 1 if refactored and k > 1 and size > 0.5 * previous else 0
-        if stalls == 3 and size < STALLED:
+        if stalls == 3 and size < newton.STALLED:
             iw[t.I_ITERATIONS] += k
             iw[t.I_STALLED] += 1
             return SOLVED
@@ -112,16 +102,12 @@ def solve(m, w, iw, gravity, h, careful):
             size = previous
         elif k > 0 and refactored and not size < math.inf and iw[t.I_FACTORED]:
             return DIVERGED
-        refactored = (
-            careful or not iw[t.I_FACTORED] or size > REFACTOR_ABOVE or (k > 0 and refactoring_pays(w, size, previous))
-        )
+        refactored = careful or not iw[t.I_FACTORED] or size > newton.REFACTOR_ABOVE
+        refactored = refactored or (k > 0 and refactoring_pays(w, size, previous))
         if refactored and not refactor(m, w, iw, gravity, h):
             return SINGULAR
-        predicted = (
-            not refactored
-            and previous < math.inf
-            and PREDICTION_MARGIN * size * max(size, LARGEST_EXTRAPOLATED * previous) <= w[t.TOLERATED] * previous
-        )
+        reduced = newton.PREDICTION_MARGIN * size * max(size, newton.REDUCTION_LIMIT * previous)
+        predicted = not refactored and previous < math.inf and reduced <= w[t.TOLERATED] * previous
         previous = size
         correct(m, w, gravity, h)
     return DIVERGED
@@ -159,9 +145,8 @@ def accept_step(m, w, iw, h):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
             if R[r, t.R_MODE] == t.COMPLIANT:
                 rate = (w[R[r, t.R_COEF] + t.GAP1] - w[R[r, t.R_COEF] + t.GAP0]) / h
-                record_extremes(
-                    R, r, m.data, w, rate, iw[t.I_STEPS] + 1.0, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END]
-                )
+                number = iw[t.I_STEPS] + 1.0
+                record_extremes(R, r, m.data, w, rate, number, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
             w[R[r, t.R_COEF] + t.GAP0] = w[R[r, t.R_COEF] + t.GAP1]
             w[R[r, t.R_COEF] + t.TARGET0] = w[R[r, t.R_COEF] + t.TARGET1]
     iw[t.I_STARTED] = min(iw[t.I_STARTED] + 1, 3)
@@ -171,7 +156,7 @@ def accept_step(m, w, iw, h):
 @part
 def take_step(m, w, iw, gravity, h, weights):
     """Takes one step of size h from the state in w and returns the status; if it fails, the state is unchanged."""
-    run_on_all_bodies(m, w, gravity, h, START)
+    run_all(m, w, gravity, h, START)
     predict(m, w, iw, weights)
     copy(m.offsets[t.MULTIPLIERS], w, m.offsets[t.LAM], w, m.offsets[t.SAVED])
     status = DIVERGED
@@ -216,11 +201,8 @@ def advance(m, w, iw, gravity, substeps, bank, inputs, marks, first, out, row, p
     numbers from `first` on in w. λ is the mean of the steps before and after, so row `pending` waits for the next step (−1: none).
     If `lead` is false, this thread runs jobs for the leading thread instead.
     """
-    (sizes, sets, guesses), (efforts, effort_offsets, frames, frame_offsets), (rows, lam, potentials) = (
-        substeps,
-        inputs,
-        out,
-    )
+    (sizes, sets, guesses), (rows, lam, potentials) = substeps, out
+    efforts, effort_offsets, frames, frame_offsets = inputs
     mark, multipliers, lam_offset = 0, lam.shape[1], m.offsets[t.LAM]
     model, buffer, m, w = m, w, as_pointers(m), pointer(w)
     if not lead:

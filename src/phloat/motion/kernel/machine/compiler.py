@@ -27,7 +27,7 @@ def _source_stamp() -> str:
 _STAMP = _source_stamp()
 
 
-def _load_cache_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+def _load_cache(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
     """The cache index of a function; empty if it was written by a version with other classes."""
     try:
         return load()
@@ -45,11 +45,8 @@ def compiled(**options: Any) -> Callable:
     def decorator(function: Callable) -> Callable:
         dispatcher = compile_function(function)
         if not UNCOMPILED:
-            cache_file = dispatcher._cache._cache_file
-            cache_file._source_stamp, cache_file._load_index = (
-                _STAMP,
-                partial(_load_cache_index, cache_file._load_index),
-            )
+            file = dispatcher._cache._cache_file
+            file._source_stamp, file._load_index = _STAMP, partial(_load_cache, file._load_index)
         return dispatcher
 
     return decorator

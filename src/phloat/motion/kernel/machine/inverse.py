@@ -23,10 +23,10 @@ def invert(M, o, n):
             return False
         for s in range(U(0), n, W):  # rows of the pivot: R = P⁻¹M
             a, b, c, d = load(M, r0 + s), load(M, r1 + s), load(M, r2 + s), load(M, r3 + s)
-            store(M, r0 + s, _combination(p0, a, b, c, d))
-            store(M, r1 + s, _combination(p1, a, b, c, d))
-            store(M, r2 + s, _combination(p2, a, b, c, d))
-            store(M, r3 + s, _combination(p3, a, b, c, d))
+            store(M, r0 + s, _combine(p0, a, b, c, d))
+            store(M, r1 + s, _combine(p1, a, b, c, d))
+            store(M, r2 + s, _combine(p2, a, b, c, d))
+            store(M, r3 + s, _combine(p3, a, b, c, d))
         store(M, r0 + k, pack(p0[0], p0[1], p0[2], p0[3]))
         store(M, r1 + k, pack(p1[0], p1[1], p1[2], p1[3]))
         store(M, r2 + k, pack(p2[0], p2[1], p2[2], p2[3]))
@@ -52,7 +52,7 @@ def _broadcast_four(M, o):
 
 
 @hot
-def _combination(p, a, b, c, d):
+def _combine(p, a, b, c, d):
     """p₀a + p₁b + p₂c + p₃d."""
     return plus(plus(plus(times(broadcast(p[0]), a), broadcast(p[1]), b), broadcast(p[2]), c), broadcast(p[3]), d)
 

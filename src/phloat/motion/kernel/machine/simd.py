@@ -42,8 +42,8 @@ def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> A
     return builder.bitcast(builder.gep(numbers, [index]), _vector.as_pointer())
 
 
-def _shuffled(builder: Any, a: Any, b: Any, indices: list[int]) -> Any:
-    """Shuffles vectors: the entries `places` (0 to 7) of the concatenation of a and b, as a vector of four."""
+def _mix(builder: Any, a: Any, b: Any, indices: list[int]) -> Any:
+    """Shuffles vectors: the entries `indices` (0 to 7) of the concatenation of a and b, as a vector of four."""
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_index_type, FOUR), indices))
 
 
@@ -80,7 +80,7 @@ def store(typing, array, index, values):
 @instruction(four, number)
 def broadcast(builder, value):
     first = builder.insert_element(ir.Constant(_vector, ir.Undefined), value, ir.Constant(_index_type, 0))
-    return _shuffled(builder, first, first, [0] * FOUR)
+    return _mix(builder, first, first, [0] * FOUR)
 
 
 @instruction(four, number, number, number, number)
@@ -120,8 +120,6 @@ def total(builder, value):
 
 @instruction(four, four, four, four, four)
 def totals(builder, a, b, c, d):
-    first = builder.fadd(_shuffled(builder, a, b, [0, 4, 2, 6]), _shuffled(builder, a, b, [1, 5, 3, 7]))
-    second = builder.fadd(_shuffled(builder, c, d, [0, 4, 2, 6]), _shuffled(builder, c, d, [1, 5, 3, 7]))
-    return builder.fadd(
-        _shuffled(builder, first, second, [0, 1, 4, 5]), _shuffled(builder, first, second, [2, 3, 6, 7])
-    )
+    first = builder.fadd(_mix(builder, a, b, [0, 4, 2, 6]), _mix(builder, a, b, [1, 5, 3, 7]))
+    second = builder.fadd(_mix(builder, c, d, [0, 4, 2, 6]), _mix(builder, c, d, [1, 5, 3, 7]))
+    return builder.fadd(_mix(builder, first, second, [0, 1, 4, 5]), _mix(builder, first, second, [2, 3, 6, 7]))

@@ -23,10 +23,8 @@ THREAD_COUNT, JOB, NEXT_RANGE, RANGES_DONE, STOP, SINGULAR_BODY, COUNTERS_SIZE =
 
 def _address(context: Any, builder: Any, kind: Any, counters: Any, index: Any) -> Any:
     """Pointer to counters[index]."""
-    numbers = (
-        counters if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, counters).data
-    )
-    return builder.gep(numbers, [index])
+    data = counters if isinstance(kind, types.CPointer) else context.make_array(kind)(context, builder, counters).data
+    return builder.gep(data, [index])
 
 
 @intrinsic

@@ -48,7 +48,5 @@ NUMPY_INTRINSICS: dict[str, Callable[..., Any]] = {
     "store_atomic": operator.setitem,
     "fetch_increment": _fetch_increment,
     "no_inline": lambda: None,
-    "call_law": lambda address, x0, x1, rate, h, w, numbers, out: laws[int(address)](
-        x0, x1, rate, h, w[numbers:], w[out:]
-    ),
+    "call_law": lambda address, x0, x1, rate, h, w, p, out: laws[int(address)](x0, x1, rate, h, w[p:], w[out:]),
 }
