@@ -176,7 +176,9 @@ class Result:
     def energy(self) -> np.ndarray:
         """The total energy H, springs included, (times,)."""
         if self.accounts is not None:
-            return self.accounts.bodies.sum(axis=(1, 2)) + self.accounts.springs.sum(axis=1)
+            return self.accounts.bodies.sum(axis=2).sum(axis=1) + self.accounts.springs.sum(
+                axis=1
+            )  # in the order of the ledger
         return np.array([energy(self.system, self.state(k)) for k in range(len(self))])
 
     @property
