@@ -45,13 +45,13 @@ def triad(axis: np.ndarray) -> np.ndarray:
     the one with z as second column, so that the normals of the axis are in the plane or perpendicular to it."""
     z = np.array([0.0, 0.0, 1.0])
     if abs(axis[2]) < 1e-12:
-        return np.column_stack([np.cross(z, axis), z, axis])
+        return np.column_stack([cross(z, axis), z, axis])
     return nearest_triad(axis)
 
 
 def nearest_triad(axis: np.ndarray) -> np.ndarray:
     """The rotation nearest to the identity whose third column is `axis`: a continuous function of the axis, except at −z."""
-    turn, cosine = np.cross([0.0, 0.0, 1.0], axis), float(axis[2])
+    turn, cosine = cross(np.array([0.0, 0.0, 1.0]), axis), float(axis[2])
     if cosine < -1.0 + 1e-12:
         return np.diag([1.0, -1.0, -1.0])
     S = skew(turn)

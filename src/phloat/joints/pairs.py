@@ -52,8 +52,8 @@ class Joint(Between):
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """The joint triads in the first and in the second port's frame, as columns; they coincide at zero joint coordinate."""
-        U = self.triad()
-        return U, rotation(finite(f"turned of {self.label}", self.turned, (3,))).T @ U
+        U, turned = self.triad(), finite(f"turned of {self.label}", self.turned, (3,))
+        return U, rotation(turned).T @ U if turned.any() else U
 
 
 @dataclass(frozen=True, kw_only=True)
