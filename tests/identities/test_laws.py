@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from laws_zoo import HuntCrossley
 from twin_zoo import apart
 
 import phloat as ph
@@ -54,25 +55,6 @@ class Twisted(ph.PortLaw):
     @staticmethod
     def spring(x, k):
         return k * x, k, 0.5 * k * x * x
-
-
-@dataclass(frozen=True)
-class HuntCrossley(ph.JointLaw):
-    """A contact beyond `limit`, k d^(3/2) (1 + a v)."""
-
-    k: float = field(kw_only=True)
-    limit: float = field(kw_only=True)
-    a: float = field(kw_only=True)
-
-    @staticmethod
-    def spring(x, k, limit, a):
-        d = where(x > limit, x - limit, 0.0)
-        return k * d**1.5, 1.5 * k * d**0.5, 0.4 * k * d**2.5
-
-    @staticmethod
-    def damper(x, v, k, limit, a):
-        d = where(x > limit, x - limit, 0.0)
-        return k * d**1.5 * a * v, k * d**1.5 * a
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from laws_zoo import HuntCrossley
 from scipy.optimize import brentq
 from scipy.special import ellipk
 
 import phloat as ph
 from phloat.joints.rows import INERTIAL, Row
-from phloat.joints.scalar import where
 
 
 def slider(*laws):
@@ -114,25 +114,6 @@ def test_drag_against_spin_slows_one_component_of_the_angular_velocity():
     result = ph.simulate(system, start, 2.0, dt=1e-3)
     omega = result.state().pose("ball").A @ result["ball.omega"][-1]
     np.testing.assert_allclose(omega, (0.6, -0.2, 3.0 * np.exp(-2.5)), rtol=3e-6)
-
-
-@dataclass(frozen=True)
-class HuntCrossley(ph.JointLaw):
-    """A contact beyond `limit`, k d^(3/2) (1 + a v) (Hunt and Crossley, J. Appl. Mech. 42, 1975)."""
-
-    k: float = field(kw_only=True)
-    limit: float = field(kw_only=True)
-    a: float = field(kw_only=True)
-
-    @staticmethod
-    def spring(x, k, limit, a):
-        d = where(x > limit, x - limit, 0.0)
-        return k * d**1.5, 1.5 * k * d**0.5, 0.4 * k * d**2.5
-
-    @staticmethod
-    def damper(x, v, k, limit, a):
-        d = where(x > limit, x - limit, 0.0)
-        return k * d**1.5 * a * v, k * d**1.5 * a
 
 
 @pytest.mark.parametrize("a", [0.3, 0.8])
