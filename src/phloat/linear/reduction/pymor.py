@@ -102,6 +102,9 @@ def irka_basis(
 
     The iterations are those of pyMOR, whose reduced model mixes v and σ; the basis has its velocities and their stresses. Rigid
     motions are included exactly. A system without damping needs `decay` as in `balanced_basis`. Raises ConvergenceError.
+
+    The points come in conjugate pairs: one real point more has no mode to settle at and alternates between two values for ever. If
+    `order` leaves an odd number of velocities, they are the leading ones of one pair more.
     """
     with optional_package("pyMOR", "mor"):
         from pymor.core.logger import log_levels
@@ -111,7 +114,7 @@ def irka_basis(
     count = elastic_velocities(form, order)
     with log_levels({"pymor": "ERROR"}):
         reductor = PHIRKAReductor(PHLTIModel.from_matrices(form.J, form.R, form.B))
-        reductor.reduce(_irka_start(form, count), tol=tolerance, maxit=iterations)
+        reductor.reduce(_irka_start(form, count + count % 2), tol=tolerance, maxit=iterations)
     if not reductor.conv_crit or not reductor.conv_crit[-1] < tolerance:
         change = reductor.conv_crit[-1] if reductor.conv_crit else np.inf
         raise ConvergenceError(
@@ -120,18 +123,15 @@ def irka_basis(
     V = reductor.V.to_numpy()
     V = V if len(V) == len(form.J) else V.T
     velocities = form.vectors @ V[: len(form.omega)]
-    return split_basis(form.model, form.rigid, np.asarray(velocities), static_drives(form.model, form.rigid))
+    return split_basis(form.model, form.rigid, np.asarray(velocities), static_drives(form.model, form.rigid), count)
 
 
 def _irka_start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
-    """The start of IRKA: mirrored poles of the `count` slowest modes and their input directions.
-
-    If `count` is odd, the last point is |pole| of the next mode.
-    """
+    """The start of IRKA: `count` mirrored poles, those of the slowest modes in conjugate pairs, and their input directions."""
     poles, shapes = la.eig(form.A)
     upper = np.flatnonzero(poles.imag > 0.0)
     upper = upper[np.argsort(np.abs(poles[upper]))]
-    if len(upper) < (count + 1) // 2:  # overdamped modes: real points of all sizes
+    if len(upper) < count // 2:  # overdamped modes: real points of all sizes
         sigma = np.geomspace(np.abs(poles).min(), np.abs(poles).max(), count).astype(complex)
         b = np.ones((count, form.B.shape[1]))
         return {"sigma": sigma, "b": b, "c": b}
@@ -139,7 +139,4 @@ def _irka_start(form: ModalForm, count: int) -> dict[str, np.ndarray]:
     sigma = np.repeat(-poles[chosen].conj(), 2)
     sigma[1::2] = sigma[1::2].conj()
     b = np.repeat(np.abs(shapes[:, chosen].T @ form.B), 2, axis=0)
-    if count % 2:
-        next_mode = upper[count // 2]
-        sigma, b = np.append(sigma, abs(poles[next_mode])), np.vstack([b, np.abs(shapes[:, next_mode] @ form.B)])
     return {"sigma": sigma, "b": b, "c": b}
