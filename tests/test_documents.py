@@ -119,6 +119,33 @@ def test_every_page_is_in_the_contents():
     assert not set(texts) - listed - {DOCS / "index.md"}
 
 
+def rows_of_the_paper(text: str) -> list[list[str]]:
+    """The cells of the rows of all tables whose first column is called "equation"."""
+    tables = re.findall(r"^\| equation \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, flags=re.M)
+    return [[cell.strip() for cell in line.strip("|").split("|")] for table in tables for line in table.splitlines()]
+
+
+def items(cell: str) -> list[str]:
+    """The equations, remarks, tables and figures that a cell names."""
+    found = re.findall(r"\((\d+)\)|(Remark|Table|Fig\.) (\d+)", cell)
+    return [f"({equation})" if equation else f"{kind} {number}" for equation, kind, number in found]
+
+
+def test_everything_numbered_in_the_paper_has_a_row():
+    rows = rows_of_the_paper((DOCS / "paper.md").read_text())
+    assert all(len(row) == 4 and all(row) for row in rows), [row for row in rows if len(row) != 4 or not all(row)]
+    wanted = [f"({n})" for n in range(1, 69)] + [f"Remark {n}" for n in range(1, 7)]
+    wanted += ["Table 1", "Table 2", *(f"Fig. {n}" for n in range(1, 11))]
+    named = [item for row in rows for item in items(row[0])]
+    assert not set(wanted) - set(named)
+    assert not set(named) - set(wanted)
+
+
+def test_a_missing_row_of_the_paper_is_seen():
+    text = "| equation | in phloat |\n|---|---|\n| (1), Fig. 2 | `b` |\n\n| (3) | outside of a table of equations |\n"
+    assert [items(row[0]) for row in rows_of_the_paper(text)] == [["(1)", "Fig. 2"]]
+
+
 def test_a_name_without_a_page_is_seen():
     assert api_pages.group_of("phloat.elsewhere") is None
     assert api_pages.group_of("phloat.motion.ledger").title == "Motion"
