@@ -11,7 +11,7 @@ import pytest
 def index(tmp_path, monkeypatch, written):
     """An index of two pages, with a hostile name."""
     monkeypatch.setattr(demo, "RESULTS", tmp_path)
-    rows = [("largest <u>", 2.0, 1.99), ("angle & place", -1.0, -1.0)]
+    rows = [demo.Row("largest <u>", 2.0, 1.99, "Fig. <8>"), demo.Row("angle & place", -1.0, -1.0, "exact")]
     examples = []
     for name, seen in (("crank_slider", "magnify=3"), ("plate", "colour=speed&magnify=2")):
         shutil.copy(written(name)[0], tmp_path / f"{name}.html")
@@ -26,7 +26,8 @@ def test_the_examples_move_in_their_frames(index, chromium):
     page = chromium.page(index.as_uri(), size=(1000, 900), still=False, ready="document.querySelector('#moving')")
     assert page("document.querySelectorAll('iframe').length") == 2
     assert page("document.querySelector('h2').innerText") == "<b>crank_slider</b>"
-    assert page("document.querySelector('td:last-child').innerText") == "−0.500 %"
+    assert page("document.querySelector('td:nth-child(4)').innerText") == "−0.500 %"
+    assert page("document.querySelector('td:last-child').innerText") == "Fig. <8>"
     assert page("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.errors() == []
     page.close()
@@ -57,25 +58,26 @@ def test_wishes_that_cannot_be_met_are_left_aside(written, chromium, wish):
 
 
 @pytest.mark.long
-def test_the_demo_leaves_four_examples_that_move_and_agree_with_the_paper(tmp_path, monkeypatch, chromium, capsys):
+def test_the_demo_leaves_examples_that_move_and_agree_with_their_references(tmp_path, monkeypatch, chromium, capsys):
     monkeypatch.setattr(demo, "RESULTS", tmp_path)
     demo.main()
     assert "quantity" in capsys.readouterr().out
     rows = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
-    assert len(rows) == 24
-    assert max(abs(row["phloat"] / row["paper"] - 1) for row in rows) < 0.01
+    assert len(rows) == 34
+    assert all(row["source"] for row in rows)
+    assert max(abs(row["phloat"] / row["reference"] - 1) for row in rows) < 0.01
     page = chromium.page(
         (tmp_path / "index.html").as_uri(), size=(1000, 900), still=False, ready="document.querySelector('#moving')"
     )
-    assert page("document.querySelectorAll('iframe').length") == 4
-    assert page("document.querySelectorAll('tbody tr').length") == 24
+    assert page("document.querySelectorAll('iframe').length") == 5
+    assert page("document.querySelectorAll('tbody tr').length") == 34
     addresses = page(
         "[...document.querySelectorAll('[href], [src]')].map((e) => e.getAttribute('href') ?? e.getAttribute('src'))"
     )
     assert all((tmp_path / address.partition("#")[0]).stat().st_size for address in addresses)
     assert page.errors() == []
     page.close()
-    for name in ("four_bar", "crank_slider", "hinged_beam", "plate_with_rod"):
+    for name in ("four_bar", "crank_slider", "hinged_beam", "plate_with_rod", "plate_without_rod"):
         assert (tmp_path / f"{name}.html").stat().st_size < 5e6
         shown = chromium.page((tmp_path / f"{name}.html").as_uri(), still=False)
         shown.until("window.phloat.now().playing && window.phloat.now().drawn > 2")
