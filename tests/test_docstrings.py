@@ -24,6 +24,7 @@ VERBS = (
         "energy",
         "energy_ledger",
         "terms",
+        "momenta",
         "io.save_result",
         "io.load_result",
     ),
