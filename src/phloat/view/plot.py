@@ -19,7 +19,7 @@ from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.state import State, pieces_of
-from phloat.system.stresses import von_mises
+from phloat.system.stresses import resultant_name, von_mises
 from phloat.system.system import System
 from phloat.system.units import coordinate_unit, resultant_unit, unit_of
 from phloat.view import analyses
@@ -332,7 +332,7 @@ def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) ->
     """Colour maps over time and place of one stress resultant of a beam (or its pieces), or of all that are not zero."""
     indices = even_indices(len(x), MAX_TIMES)
     place, resultants = resultants_along(x, bodies, indices)
-    names = _nonzero_resultants(resultants) if stress is True else [str(stress)]
+    names = _nonzero_resultants(resultants) if stress is True else [resultant_name(str(stress))]
     if names[0] not in resultants:
         raise InputError(unknown(f"stress resultant of {name!r},", names[0], resultants))
     figure = new_figure(7.5, 2.4 * len(names) + 0.8)
