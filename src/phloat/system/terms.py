@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
+from phloat.algebra.blocks import NamedBlocks
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew_defect, symmetry_defect
@@ -29,7 +30,7 @@ from phloat.system.system import System, fits
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(NamedBlocks):
     """E ė = (J − R) z + Gᵀλ + B u,   0 = −G z + B_λ u,   y = Bᵀz + B_λᵀλ,   ∂H/∂e = Eᵀz, at one state.
 
     `layout` names e (and so the rows of E, J, R, B and z), `ports` names u and y, `multipliers` names λ.
@@ -45,6 +46,11 @@ class Terms:
     layout: Layout
     ports: Layout
     multipliers: Layout
+
+    @property
+    def rows(self) -> Layout:
+        """The names of e, as those of a `LinearPHDAE`."""
+        return self.layout
 
     def structure(self) -> dict[str, float]:
         """Relative defects of the port-Hamiltonian structure by their description; zero up to round-off."""
@@ -72,7 +78,7 @@ def terms(system: System, state: State) -> Terms:
     Terms
         Sparse matrices `E`, `J`, `R` (n, n), `G` (multipliers, n), `B` (n, inputs), `B_lam` (multipliers, inputs) and the vector
         `z` (n,), where n is the length of a state; `layout`, `multipliers` and `ports` name their rows and columns.
-        `structure()` returns the defects of the port-Hamiltonian structure.
+        `structure()` returns the defects of the port-Hamiltonian structure, `block("J", "rod.omega", "rod.v_P")` a block by name.
 
     Examples
     --------
