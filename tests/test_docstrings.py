@@ -25,6 +25,7 @@ VERBS = (
         "energy_ledger",
         "terms",
         "momenta",
+        "dirac_structure",
         "io.save_result",
         "io.load_result",
     ),

@@ -109,6 +109,7 @@ from phloat.system.connect import (
     lock as lock,
     wire as wire,
 )
+from phloat.system.dirac import dirac_structure as dirac_structure
 from phloat.system.joint_rows import gaps as gaps, joint_coordinates as joint_coordinates
 from phloat.system.momenta import momenta as momenta
 from phloat.system.parameters import parameters as parameters, with_parameters as with_parameters
