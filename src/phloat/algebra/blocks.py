@@ -17,12 +17,12 @@ AXES = {  # the names of rows and columns of each matrix
 class NamedBlocks:
     """Matrices whose rows and columns have names: `rows` those of e, `ports` those of u and y, `multipliers` those of λ."""
 
-    def axes(self, matrix: str) -> tuple[Layout, Layout]:
+    def axes(self, matrix: object) -> tuple[Layout, Layout]:
         """The names of the rows and of the columns of a matrix "E", "J", "R", "B" …"""
         present = [name for name in AXES if hasattr(self, name)]
         if matrix not in present:
             raise InputError(unknown("matrix", matrix, present))
-        rows, columns = AXES[matrix]
+        rows, columns = AXES[str(matrix)]
         return getattr(self, rows), getattr(self, columns)
 
     def block(self, matrix: str, row: str, column: str) -> Matrix:
