@@ -178,6 +178,8 @@ def test_wrong_input_is_answered():
         D.angle(D.closed())
     with raises(ph.errors.StructureError, "square"):
         replace(D, K=np.eye(3))
+    with raises(ph.errors.StructureError, "inner"):
+        replace(D, kinds=dict.fromkeys(D.ports, "inner"))
 
 
 def test_two_parts_that_both_give_a_flow_share_it_once():
@@ -212,3 +214,15 @@ def test_units_and_the_order_of_pairs_change_nothing():
     inverse = {name: 1.0 / u for name, u in unit.items()}
     unit.update(inverse)
     assert measured(D).angle(whole) < 1e-9
+
+
+@pytest.mark.parametrize("plane", ["xy", None])
+def test_joints_that_repeat_each_other_close_to_a_dirac_structure(plane):
+    """Two hinges in one place: λ is not unique, the structure without λ is, and it is that of one hinge."""
+    once = chain(2, plane)
+    twice = ph.connect(once.bodies, [ph.Revolute("a.C", "b.P", name=name) for name in ("ab", "again")], plane=plane)
+    state = random_state(once, 7, consistent=True)
+    ports = ["a.P", "b.C"]
+    one, two = (ph.dirac_structure(system, state, ports) for system in (once, twice))
+    assert two.dimension - one.dimension == twice.multipliers.size - once.multipliers.size > 0
+    assert two.closed().angle(one.closed()) < 1e-12

@@ -30,6 +30,7 @@ from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.terms import Terms, terms
 
+KINDS = ("storage", "resistive", "constraint", "external")
 TOLERANCE = 1e-9  # of the power of two rows of [K L], relative to the sum of the absolute values of its parts
 ROUND_OFF = 1e-6  # of the lengths of two rows: parts below it are compared with this instead
 NEGLIGIBLE = 1e-14  # entries of orthonormal vectors, and sums relative to their parts, that are round-off
@@ -43,12 +44,10 @@ class DiracStructure:
     eᵀf is the power that what is connected to a pair supplies to the others. `ports` names the pairs and `kinds` tells what is
     connected there. Since K Lᵀ + L Kᵀ = 0, the elements of D are also f = Lᵀv, e = Kᵀv for any v.
 
-    | kind | names | flow | effort |
-    |---|---|---|---|
-    | storage | fields of e, "rod.v_P" | −E ė | z |
-    | resistive | fields on which R acts, "rod.eta_dot.R" | z | −R z |
-    | constraint | joints, "elbow.lam" | G z − B_λ u, which is zero | λ |
-    | external | ports, "tip" | output y (of a driven axis the input u) | input u (the output y) |
+        storage       "rod.v_P" …         f = −E ė                  e = z
+        resistive     "rod.eta_dot.R" …   f = z                     e = −R z, where R acts
+        constraint    "elbow.lam" …       f = G z − B_λ u, zero     e = λ
+        external      "tip" …             f = y, the output         e = u, the input (of driven axes f = u, e = y)
 
     Raises StructureError if the dimension is another one, or if power is not conserved.
     """
@@ -65,6 +64,10 @@ class DiracStructure:
                 raise StructureError(
                     f"{name} is {getattr(self, name).shape}; the {self.ports.size} pairs make it square"
                 )
+        if set(self.kinds) != set(self.ports) or not set(self.kinds.values()) <= set(KINDS):
+            raise StructureError(
+                f"the kinds are {', '.join(sorted(set(self.kinds.values())))}; every pair needs one of {', '.join(KINDS)}"
+            )
         if self.dimension != self.ports.size:
             raise StructureError(f"the dimension is {self.dimension}, and the number of pairs {self.ports.size}")
         if (defect := self.power_defect) > TOLERANCE:
@@ -143,9 +146,6 @@ class _Divided(NamedTuple):
     K_s: Matrix
     L_s: Matrix
     ports: Layout
-
-
-KINDS = ("storage", "resistive", "constraint", "external")
 
 
 def dirac_structure(
