@@ -25,7 +25,7 @@ from phloat.algebra.sparse import (
     zero_matrix,
 )
 from phloat.errors import InputError, PortError, StructureError
-from phloat.linear.form.phdae import LinearPHDAE, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, Ports, linear_only
 from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.terms import Terms, terms
@@ -149,7 +149,7 @@ class _Divided(NamedTuple):
 
 
 def dirac_structure(
-    system: System | LinearPHDAE, state: State | None = None, ports: Sequence[str] | None = None
+    system: System | LinearPHDAE, state: State | None = None, ports: Ports | None = None
 ) -> DiracStructure:
     """The Dirac structure of a system at a state, or of a linear system: J, G, B and B_λ as one subspace of flows and efforts.
 
@@ -163,8 +163,8 @@ def dirac_structure(
     system : System or LinearPHDAE
     state : State
         Of a `System`: where its matrices are taken.
-    ports : sequence of str, optional
-        The external ports, by default all; the effort of the others is zero.
+    ports : str or sequence of str, optional
+        The external ports, by default all; the inputs of the others are zero.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def dirac_structure(
     --------
     >>> arm = ph.RigidBody(mass=2.0, inertia=0.1 * np.eye(3), center=(0.5, 0.0, 0.0)).discretise()
     >>> pendulum = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", name="hinge")], plane="xy")
-    >>> D = ph.dirac_structure(pendulum, ph.place(pendulum), ports=["hinge"])
+    >>> D = ph.dirac_structure(pendulum, ph.place(pendulum), ports="hinge")
     >>> D
     DiracStructure(9 pairs: 6 storage, 2 constraint, 1 external)
     >>> D.dimension, D.power_defect
@@ -184,12 +184,11 @@ def dirac_structure(
     DiracStructure(7 pairs: 6 storage, 1 external)
     """
     matrices = _matrices(system, state)
-    J = (
-        matrices.J if isinstance(matrices, Terms) else csr(0.5 * (matrices.J - matrices.J.T))
-    )  # its J is skew up to TOLERANCE
-    R, G, rows = matrices.R, matrices.G, matrices.rows
+    J, R, G, rows = matrices.J, matrices.R, matrices.G, matrices.rows
+    if isinstance(matrices, LinearPHDAE):
+        J = csr(0.5 * (J - J.T))  # it is skew up to a tolerance
     resisting = rows.only(name for name in rows if R[rows[name]].nnz)
-    external = matrices.ports.only(matrices.ports if ports is None else ports)
+    external = matrices.ports.only(matrices.ports if ports is None else [ports] if isinstance(ports, str) else ports)
     inputs = matrices.ports.indices(external)
     B, B_lam = matrices.B[:, inputs], matrices.B_lam[:, inputs]
     B_R = csr(sp.eye_array(rows.size, format="csc")[:, rows.indices(resisting)])
