@@ -24,6 +24,8 @@ VERBS = (
         "energy",
         "energy_ledger",
         "terms",
+        "momenta",
+        "dirac_structure",
         "io.save_result",
         "io.load_result",
     ),

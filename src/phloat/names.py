@@ -109,7 +109,9 @@ from phloat.system.connect import (
     lock as lock,
     wire as wire,
 )
+from phloat.system.dirac import dirac_structure as dirac_structure
 from phloat.system.joint_rows import gaps as gaps, joint_coordinates as joint_coordinates
+from phloat.system.momenta import momenta as momenta
 from phloat.system.parameters import parameters as parameters, with_parameters as with_parameters
 from phloat.system.state import State as State
 from phloat.system.system import System as System

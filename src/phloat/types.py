@@ -12,5 +12,7 @@ from phloat.linear.time.march import LinearResult as LinearResult
 from phloat.many.results import Ensemble as Ensemble
 from phloat.motion.ledger import Ledger as Ledger
 from phloat.motion.result import EnergyAccounts as EnergyAccounts
+from phloat.system.dirac import DiracStructure as DiracStructure
+from phloat.system.momenta import Momenta as Momenta
 from phloat.system.stresses import StressField as StressField
 from phloat.system.terms import PowerBalance as PowerBalance, Terms as Terms

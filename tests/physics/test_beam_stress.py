@@ -5,6 +5,7 @@ import pytest
 from messages import raises
 
 import phloat as ph
+from phloat.files.requests import Output
 
 steel = ph.Material(E=2.1e11, rho=7800.0, nu=0.3)
 
@@ -141,3 +142,22 @@ def test_all_at_once_by_hand():
     assert M == pytest.approx(F * L, rel=0.02)  # the pull straightens it a little
     sigma, tau = 4 * N / (np.pi * d**2) + 32 * M / (np.pi * d**3), 16 * T / (np.pi * d**3)
     assert state.von_mises("b")[0] == pytest.approx(np.sqrt(sigma**2 + 3 * tau**2), rel=0.01)
+
+
+def test_the_names_of_the_paper_are_those_of_its_planar_beam():
+    """n_x = EA u_x' is 300 N and m_x = EI u_y'' is F (L − x) for a pull and a push at the end, in states, runs and outputs."""
+    beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel, stiffening=False).discretise(2)
+    loads = [ph.Force("b.C", along=(1, 0, 0), name="pull"), ph.Force("b.C", along=(0, 1, 0), name="push")]
+    system = ph.connect({"b": beam}, [ph.Weld("ground", "b.P"), *loads], plane="xy")
+    u = {"pull": 300.0, "push": 2.0}
+    state = ph.equilibrium(system, ph.place(system), u=u)
+    found = state.stress("b", s=0.25)
+    assert found["n_x"] == found["N"] == pytest.approx(300.0, rel=1e-3)
+    assert found["m_x"] == found.get("m_x") == found["M_z"] == pytest.approx(1.5, rel=1e-3)
+    assert set(found) == {"N", "M_z"} and "m_x" in found and "m_y" not in found and found.get("m_y") is None
+    with raises(ph.errors.PortError, "m_y"):
+        found["m_y"]
+    run = ph.simulate(system, state, 0.02, dt=1e-2, u=u)
+    np.testing.assert_array_equal(run.stress("b", s=0.25)["m_x"], run.stress("b", s=0.25)["M_z"])
+    assert "M_z (N m)" in [ax.get_ylabel() for ax in ph.plot(run, "b", stress="m_x").axes]
+    assert Output("stress", "b", s=0.25, component="m_x", take="last").value(run) == pytest.approx(1.5, rel=1e-3)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phloat.errors import PortError, unknown
+from phloat.errors import InputError, PortError, unknown
 
 Shape = tuple[int, ...]
 
@@ -68,6 +68,23 @@ class Layout:
         """Indices of the named blocks, in the order of the names."""
         blocks = [np.arange(self[name].start, self[name].stop) for name in names]
         return np.concatenate(blocks) if blocks else np.zeros(0, dtype=int)
+
+    def part(self, name: str) -> range:
+        """The indices of a block, "name", or of one of its components, "name[i]"."""
+        block, _, number = str(name).partition("[")
+        if name in self or not number.endswith("]"):
+            own = self[name]
+            return range(own.start, own.stop)
+        own = self[block]
+        size, i = own.stop - own.start, int(number[:-1]) if number[:-1].isdigit() else -1
+        if not 0 <= i < size:
+            raise InputError(f"{self.kind} {block!r} has {size} components, counted from 0; there is no {name!r}")
+        return range(own.start + i, own.start + i + 1)
+
+    def group(self, name: str) -> np.ndarray:
+        """The indices of a block or component, as in `part`, or of all blocks of a body: "rod" for "rod.v_P", "rod.omega" …"""
+        inside = [block for block in self if block.startswith(f"{name}.")]
+        return self.indices(inside) if inside and name not in self else np.array(self.part(name), dtype=int)
 
     def only(self, names: Iterable[str]) -> Layout:
         """The layout of the named blocks alone, in the order of the names."""

@@ -19,6 +19,7 @@ from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import DERIVED, State, locate_place, pieces_of
 from phloat.system.stresses import (
     COMPONENTS as STRESSES,
+    Resultants,
     StressField,
     inside,
     on_section,
@@ -133,7 +134,7 @@ class Result:
     def stress(
         self, body: str, s: float | None = None, *, y: float | None = None, z: float | None = None, at: object = None
     ) -> dict[str, np.ndarray]:
-        """The stress resultants at the cross-section s of a beam, by name (N, M_z …), each (times,).
+        """The stress resultants at the cross-section s of a beam, by name (N, M_z …; also the paper's n_x, m_x), each (times,).
 
         With y or z, the distances from its axis, or at a material point `at` of any body: the stress components xx, yy, zz, yz,
         xz, xy in body axes. Of a beam: bending, tension, and shear, which is NaN if the shape of the section is not known.
@@ -141,7 +142,8 @@ class Result:
         name, place = self._locate(body, s) if at is None else (body, np.zeros(0))
         part, sigma = self._body(name), self._or_zero(name, "sigma")
         if at is None and y is None and z is None:
-            return {key: (sigma @ row.T.toarray())[:, 0] for key, row in part.shape.stress(place).items()}
+            rows = part.shape.stress(place)
+            return Resultants({key: (sigma @ row.T.toarray())[:, 0] for key, row in rows.items()})
         x = on_section(part, place, y, z) if at is None else inside(part, point(at))
         return dict(zip(STRESSES, stress_at(part, sigma, x)[:, 0].T, strict=True))
 
@@ -152,7 +154,7 @@ class Result:
     def resultants(self, body: str, at: object) -> dict[str, np.ndarray]:
         """The stress states of a body at a material point, by name, each (times,): N_xx … M_xy of a plate, per length."""
         rows = self._body(body).shape.stress(point(at))
-        return {key: (self._or_zero(body, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()}
+        return Resultants({key: (self._or_zero(body, "sigma") @ row.T.toarray())[:, 0] for key, row in rows.items()})
 
     def von_mises(self, body: str) -> tuple[np.ndarray, np.ndarray]:
         """The largest von Mises stress at each time, (times,), and its location (in the axes of a piece, if split), (times, 3)."""

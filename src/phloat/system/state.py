@@ -19,7 +19,16 @@ from phloat.algebra.tables import grid
 from phloat.bodies.beams.fields import fraction
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, finite, unknown
-from phloat.system.stresses import COMPONENTS, StressField, inside, on_section, point, stress_at, stress_field
+from phloat.system.stresses import (
+    COMPONENTS,
+    Resultants,
+    StressField,
+    inside,
+    on_section,
+    point,
+    stress_at,
+    stress_field,
+)
 
 
 def pieces_of(bodies: Mapping[str, Body], name: str) -> tuple[str, ...]:
@@ -153,7 +162,7 @@ class State:
     def stress(
         self, body: str, s: float = 0.0, *, y: float | None = None, z: float | None = None, at: object = None
     ) -> dict[str, float]:
-        """The stress resultants of a body at the fraction s of its length, by name (N, M_z … of a beam).
+        """The stress resultants of a body at the fraction s of its length, by name (N, M_z … of a beam; also the paper's n_x, m_x).
 
         With y or z (distances from the axis of a beam), or with a material point `at` of any body: the stress (Pa) by component,
         as in `Result.stress`.
@@ -161,7 +170,8 @@ class State:
         body, s = locate_place(self.bodies, body, s)
         part, sigma = self._body(body), self._or_zero(body, "sigma")
         if at is None and y is None and z is None:
-            return {name: float((row @ sigma)[0]) for name, row in part.shape.stress(_fraction_array(s)).items()}
+            rows = part.shape.stress(_fraction_array(s))
+            return Resultants({name: float((row @ sigma)[0]) for name, row in rows.items()})
         x = inside(part, point(at)) if at is not None else on_section(part, _fraction_array(s), y, z)
         return dict(zip(COMPONENTS, map(float, stress_at(part, sigma[None], x)[0, 0]), strict=True))
 

@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from phloat.bodies.beams.section import Shaped
 from phloat.bodies.body import Body
-from phloat.errors import InputError, finite
+from phloat.errors import InputError, PortError, finite, unknown
 
 COMPONENTS = ("xx", "yy", "zz", "yz", "xz", "xy")
+SYNONYMS = {"n_x": "N", "m_x": "M_z"}  # names of the paper, for its beam in a plane
 PLACES = np.linspace(0.0, 1.0, 5)  # fractions of the length of a beam at which the type of its section is checked
+
+Value = TypeVar("Value")
+
+
+class Resultants(dict[str, Value]):
+    """Stress resultants by name (N, M_z … of a beam). The paper's n_x and m_x are other names of N and M_z."""
+
+    def __missing__(self, name: str) -> Value:
+        if name not in self:
+            raise PortError(unknown("stress", name, self))
+        return self[resultant_name(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(resultant_name(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The resultant, or `default` if there is none of that name."""
+        return self[name] if name in self else default
+
+
+def resultant_name(name: Any) -> Any:
+    """The name of a stress resultant: N for n_x, M_z for m_x, others unchanged."""
+    return SYNONYMS.get(name, name) if isinstance(name, str) else name
 
 
 @dataclass(frozen=True, eq=False)

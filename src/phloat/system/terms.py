@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
+from phloat.algebra.blocks import NamedBlocks
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew_defect, symmetry_defect
-from phloat.bodies import inertia as mass
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.form.phdae import LinearPHDAE
@@ -24,12 +24,13 @@ from phloat.system.joint_rows import (
     port_columns,
     potential_gradient,
 )
+from phloat.system.momenta import body_momenta
 from phloat.system.state import Pose, State
 from phloat.system.system import System, fits
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(NamedBlocks):
     """E ė = (J − R) z + Gᵀλ + B u,   0 = −G z + B_λ u,   y = Bᵀz + B_λᵀλ,   ∂H/∂e = Eᵀz, at one state.
 
     `layout` names e (and so the rows of E, J, R, B and z), `ports` names u and y, `multipliers` names λ.
@@ -45,6 +46,11 @@ class Terms:
     layout: Layout
     ports: Layout
     multipliers: Layout
+
+    @property
+    def rows(self) -> Layout:
+        """The names of e, as those of a `LinearPHDAE`."""
+        return self.layout
 
     def structure(self) -> dict[str, float]:
         """Relative defects of the port-Hamiltonian structure by their description; zero up to round-off."""
@@ -72,7 +78,7 @@ def terms(system: System, state: State) -> Terms:
     Terms
         Sparse matrices `E`, `J`, `R` (n, n), `G` (multipliers, n), `B` (n, inputs), `B_lam` (multipliers, inputs) and the vector
         `z` (n,), where n is the length of a state; `layout`, `multipliers` and `ports` name their rows and columns.
-        `structure()` returns the defects of the port-Hamiltonian structure.
+        `structure()` returns the defects of the port-Hamiltonian structure, `block("J", "rod.omega", "rod.v_P")` a block by name.
 
     Examples
     --------
@@ -115,14 +121,7 @@ def _body_terms(
 
     `pull` is the part of ∂H/∂(r_P, R_v, η) due to springs.
     """
-    I, n = body.inertia, body.coordinates
-    v_P, omega, rates = pose.v_P, pose.omega, pose.rates
-    moments = I.at(pose.eta)
-    whirl = mass.whirl(I.W, rates)
-    p = moments.M @ np.concatenate([v_P, omega, rates])  # (9)
-    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + moments.c @ rates  # (13)
-    I_pf = mass.gyration(I.S, moments.Y, whirl, v_P, omega)  # (14)
-
+    S, n, p = body.inertia.S, body.coordinates, body_momenta(body, pose)
     strain = body.elastic.gradient(pose.eta)
     r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
     v, w, f = slice(12 + n, 15 + n), slice(15 + n, 18 + n), slice(18 + n, 18 + 2 * n)
@@ -131,26 +130,26 @@ def _body_terms(
     J[r, v] = pose.A
     J[R_v, w] = np.vstack([skew(row) for row in pose.A])
     J[u, f] = np.eye(n)
-    J[v, w] = skew(p_t_tilde)
-    J[w, v] = skew(p_t_tilde)
-    J[w, w] = skew(p_r_tilde)
-    J[w, f] = I_pf
-    J[f, w] = -I_pf.T
+    J[v, w] = skew(p.p_t_tilde)
+    J[w, v] = skew(p.p_t_tilde)
+    J[w, w] = skew(p.p_r_tilde)
+    J[w, f] = p.I_pf
+    J[f, w] = -p.I_pf.T
     J[f, s] = -strain.T
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
         J[column, row] = -J[row, column].T
-    E = diagonal([sp.eye_array(12 + n), moments.M, body.elastic.C])
+    E = diagonal([sp.eye_array(12 + n), p.M, body.elastic.C])
     R = np.zeros_like(J)
     R[f, f] = body.elastic.damping(pose.eta)
 
     z = np.zeros(s.stop)
-    z[r] = -I.m * gravity
-    z[R_v] = -np.outer(gravity, moments.s_u).ravel()
-    z[u] = mass.kinetic_gradient(I.S, moments.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    z[r] = -p.m * gravity
+    z[R_v] = -np.outer(gravity, p.s_u).ravel()
+    z[u] = p.kinetic_gradient - S.T @ (pose.A.T @ gravity)
     if pull is not None:
         z[: u.stop] += pull
-    z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
+    z[v], z[w], z[f], z[s] = pose.v_P, pose.omega, pose.rates, pose.sigma
     P = _existing(body, pose.A, len(z))
     L = csr(sp.diags_array(1.0 / np.asarray(P.multiply(P).sum(axis=0)).ravel()) @ P.T)  # left inverse of P
     return csr(L @ E @ P), csr(L @ csr(J) @ L.T), csr(L @ csr(R) @ L.T), P.T @ z

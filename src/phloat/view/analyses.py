@@ -1,4 +1,4 @@
-"""Plots of analyses: Bode diagrams, singular values, poles and zeros, Campbell diagrams, matrices, reduction errors; ensembles."""
+"""Plots of analyses: Bode diagrams, singular values, poles and zeros, Campbell diagrams, reduction errors; ensembles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from phloat.analysis.campbell import Campbell
 from phloat.errors import InputError
 from phloat.linear.analysis.poles_zeros import PoleZeros
 from phloat.linear.analysis.response import Response
-from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.reduce import BandError
 from phloat.many.results import Ensemble
 from phloat.view.figures import COLOURS, colour_cycle, even_indices, finish_panels, label_text, new_figure, panels
@@ -90,28 +89,6 @@ def plot_campbell(x: Campbell) -> Figure:
 def _without_zeros(size: np.ndarray) -> np.ndarray:
     """The values with NaN instead of zeros, for a logarithmic axis."""
     return np.where(size > 0.0, size, np.nan)
-
-
-# --- matrices --------------------------------------------------------------------------------------------------------
-
-
-def plot_matrices(x: LinearPHDAE) -> Figure:
-    """The sparsity patterns of E, J, R, B, G and B_lam, with lines between velocities and stresses."""
-    figure = new_figure(9, 6.5)
-    for ax, name in zip(figure.subplots(2, 3).flat, ("E", "J", "R", "B", "G", "B_lam"), strict=True):
-        matrix = getattr(x, name)
-        ax.set_title(f"{name}  {matrix.shape[0]} × {matrix.shape[1]}, {matrix.nnz} entries", fontsize=9)
-        if not matrix.size:
-            ax.set_axis_off()
-            continue
-        ax.spy(matrix, markersize=max(0.5, min(4.0, 300 / max(matrix.shape))), color=COLOURS[0])
-        ax.set_aspect("auto" if name in ("B", "G", "B_lam") else "equal")
-        if 0 < x.split < x.rows.size:
-            if name in ("E", "J", "R", "B"):
-                ax.axhline(x.split - 0.5, color="0.6", lw=0.8)
-            if name in ("E", "J", "R", "G"):
-                ax.axvline(x.split - 0.5, color="0.6", lw=0.8)
-    return figure
 
 
 # --- reduction errors ------------------------------------------------------------------------------------------------

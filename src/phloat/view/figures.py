@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WIDTH = 7.5  # inches, of a figure of panels
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
+DIVERGING = "PuOr_r"  # white at zero, also for the colour-blind
 MAX_LEGEND = 8  # lines; plots of more lines have no legend
 
 

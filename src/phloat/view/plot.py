@@ -19,12 +19,14 @@ from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.state import State, pieces_of
-from phloat.system.stresses import von_mises
+from phloat.system.stresses import resultant_name, von_mises
 from phloat.system.system import System
+from phloat.system.terms import Terms
 from phloat.system.units import coordinate_unit, resultant_unit, unit_of
 from phloat.view import analyses
 from phloat.view.diagram import plot_diagram
 from phloat.view.figures import (
+    DIVERGING,
     MAX_LEGEND,
     colour_cycle,
     even_indices,
@@ -34,6 +36,7 @@ from phloat.view.figures import (
     panels,
     require_package,
 )
+from phloat.view.matrices import plot_matrices
 from phloat.view.mechanism import plot_modes, plot_system
 from phloat.view.quantities import AXES, Lines, axis_lines, joint_efforts, peak
 
@@ -46,10 +49,9 @@ Panels = list[tuple[str, Lines]]  # for each panel the label of its axis, with t
 COORDINATES = {"rad": "joint angle (rad)", "m": "joint slide (m)"}
 EFFORTS = {"N": "joint force (N)", "N m": "joint moment (N m)"}
 MAX_TIMES = 2000  # of a map
-DIVERGING = "PuOr_r"  # white at zero, also for the colour-blind
 NEGLIGIBLE = 1e-9  # relative to the largest force or moment: smaller resultants count as zero
 
-Analysis = Modes | Response | BandError | PoleZeros | Campbell | LinearPHDAE | LinearResult | Ledger | Ensemble
+Analysis = Modes | Response | BandError | PoleZeros | Campbell | Terms | LinearPHDAE | LinearResult | Ledger | Ensemble
 Plottable = Analysis | System | Result
 
 
@@ -63,17 +65,18 @@ def plot(
 ) -> Figure:
     """A figure of a system, a run, or the results of an analysis.
 
-    Modes give shapes, a response Bode plots and singular values, a linear system its matrices, a system its block diagram or, with
-    a state, the mechanism in that state, a result its motion over time, a ledger the energy stored, supplied and dissipated, an
-    ensemble distributions and bands; poles and zeros, Campbell diagrams and errors of reduction are drawn, too. Needs Matplotlib.
+    Modes give shapes, a response Bode plots and singular values, a system its block diagram or, with a state, the mechanism in that
+    state, `terms` and a linear system the blocks of E, J and R with names and signs, a result its motion over time, a ledger the
+    energy stored, supplied and dissipated, an ensemble distributions and bands; poles and zeros, Campbell diagrams and errors of
+    reduction are drawn, too. Needs Matplotlib.
 
     Parameters
     ----------
-    x : Modes, Response, LinearPHDAE, System, Result, Ledger, Ensemble, …
+    x : Modes, Response, Terms, LinearPHDAE, System, Result, Ledger, Ensemble, …
         What to plot.
     of : State, str or sequence of str, optional
         Of a system: the state in which it is drawn. Of a result: a body, "rod", a joint with its forces, "hinge", or quantities,
-        ["rod.theta", "hinge.lam"].
+        ["rod.theta", "hinge.lam"]. Of terms or a linear system: other matrices, "B" or ["G", "B_lam"].
     s : float, optional
         Of a result and a beam: the place, as a fraction of the length.
     at : (float, float, float), optional
@@ -110,12 +113,15 @@ def plot(
                 f"a System is plotted with a State, plot(system, state), or alone as a diagram; not with {of!r}"
             )
         return plot_system(x, of, stress=bool(stress))
+    if isinstance(x, Terms | LinearPHDAE):
+        _require_none(type(x).__name__, s=s, at=at, stress=stress or None)
+        return plot_matrices(x, of)
     for kind, draw in PLOTS.items():
         if isinstance(x, kind):
             _require_none(kind.__name__, **options)
             return draw(x)
     names = ", ".join(kind.__name__ for kind in PLOTS)
-    raise InputError(f"{type(x).__name__} cannot be plotted; plot takes {names}, System or Result")
+    raise InputError(f"{type(x).__name__} cannot be plotted; plot takes {names}, Terms, LinearPHDAE, System or Result")
 
 
 def _plot_of_result(x: Result, of: object, s: float | None, at: Point, stress: bool | str) -> Figure:
@@ -332,7 +338,7 @@ def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) ->
     """Colour maps over time and place of one stress resultant of a beam (or its pieces), or of all that are not zero."""
     indices = even_indices(len(x), MAX_TIMES)
     place, resultants = resultants_along(x, bodies, indices)
-    names = _nonzero_resultants(resultants) if stress is True else [str(stress)]
+    names = _nonzero_resultants(resultants) if stress is True else [resultant_name(str(stress))]
     if names[0] not in resultants:
         raise InputError(unknown(f"stress resultant of {name!r},", names[0], resultants))
     figure = new_figure(7.5, 2.4 * len(names) + 0.8)
@@ -374,7 +380,6 @@ PLOTS: dict[type, Callable[[Any], Figure]] = {
     BandError: analyses.plot_band_error,
     PoleZeros: analyses.plot_pole_zeros,
     Campbell: analyses.plot_campbell,
-    LinearPHDAE: analyses.plot_matrices,
     LinearResult: plot_linear_result,
     Ledger: plot_ledger,
     Ensemble: analyses.plot_ensemble,

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
+from phloat.algebra.blocks import NamedBlocks
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, skew_defect, symmetry_defect, zero_matrix
 from phloat.algebra.tables import facts, grid, name_list
@@ -45,7 +46,7 @@ def _empty() -> Any:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LinearPHDAE:
+class LinearPHDAE(NamedBlocks):
     """E ė = (J − R + N) e + Gᵀλ + B u,   0 = −G e + B_λ u,   y = Bᵀe + B_λᵀλ,   H = ½ eᵀE e.
 
     `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are velocities of points for output.
@@ -206,14 +207,7 @@ def channels(system: LinearPHDAE, names: Ports) -> tuple[np.ndarray, tuple[str, 
     columns: list[int] = []
     labels: list[str] = []
     for name in names if isinstance(names, list | tuple) else (names,):
-        port, _, index = str(name).partition("[")
-        port_columns = system.ports[port if index.endswith("]") else name]
-        chosen = range(port_columns.start, port_columns.stop)
-        if index.endswith("]"):
-            number = int(index[:-1]) if index[:-1].isdigit() else -1
-            if not 0 <= number < len(chosen):
-                raise InputError(f"port {port!r} has {len(chosen)} components, counted from 0; there is no {name!r}")
-            chosen = chosen[number : number + 1]
+        chosen = system.ports.part(name)
         columns += chosen
         labels += numbered(name, len(chosen))
     if not columns:
