@@ -58,8 +58,10 @@ def test_the_paper_s_curves():
 
 @pytest.mark.parametrize("stiffening", [True, False])
 def test_the_spaces_of_the_paper_give_its_curves_throughout(stiffening):
-    """126.005 (126.007 without stiffening) in the figure's 126.011, and 126.008 (126.009) at dt = 1e-3; local spaces: 126.19. ω_z is
-    within 0.007 (0.014) rad/s of the figure for 50 s; with local spaces, 0.048."""
+    """126.005 (126.007 without stiffening) beside 126.011 in the figure, and 126.008 (126.009) at dt = 1e-3; local spaces: 126.19.
+
+    ω_z is within 0.007 (0.014) rad/s of the figure for 50 s; with local spaces, 0.048.
+    """
     import hinged_beam as example
 
     beam = replace(example.beam, spaces="paper", stiffening=stiffening)
