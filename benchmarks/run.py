@@ -10,6 +10,7 @@ import platform
 import sys
 from importlib.metadata import version
 
+import beam_spaces
 import chains
 import compiling
 import ensembles
@@ -70,6 +71,7 @@ BENCHMARKS = {
     "import": of_import,
     "four-bar": of_four_bar,
     "frame": of_frame,
+    "beam-spaces": beam_spaces.rows,
     "chains": chains.rows,
     "threads": threads.rows,
     "crank-slider": first_plot.rows,
@@ -115,6 +117,7 @@ def write(rows, header):
         *(
             module.NOTE
             for module in (
+                beam_spaces,
                 chains,
                 threads,
                 first_plot,

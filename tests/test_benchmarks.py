@@ -11,6 +11,7 @@ LONG = (
     "import",
     "four-bar",
     "frame",
+    "beam-spaces",
     "chains",
     "threads",
     "hinged-beam",

@@ -27,6 +27,17 @@ def test_a_misspelt_theory_is_answered_with_the_nearest():
         beam(theory="timoschenko")
 
 
+@pytest.mark.parametrize("spaces", ["papr", "", None, 3])
+def test_unknown_spaces_are_answered_with_those_there_are(spaces):
+    with raises(ph.errors.InputError, repr(spaces)):
+        beam(spaces=spaces)
+
+
+def test_timoshenko_beams_have_no_spaces_of_the_paper():
+    with raises(ph.errors.InputError, "'timoshenko'"):
+        beam(spaces="paper", theory="timoshenko")
+
+
 @pytest.mark.parametrize("damping", [None, 0.1, "low", ph.Rayleigh], ids=repr)
 def test_damping_is_one_of_three_kinds(damping):
     with raises(ph.errors.InputError, "damping"):

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from motion_zoo import IN_PLANE, IN_SPACE, KINDS
+from motion_zoo import IN_PLANE, IN_SPACE, KINDS, PAPER
 from twin_zoo import apart, runs_apart, side_by_side
 
 import phloat as ph
@@ -29,6 +29,7 @@ def both(system, state, steps, h, **options):
 @pytest.mark.parametrize("plane", [None, "xy"])
 def test_every_joint_moves_as_in_the_kernel(plane):
     cases = [(joint, kind) for joint in (IN_PLANE if plane else IN_SPACE) for kind in KINDS]
+    cases.append(("revolute", PAPER))
     system, state = side_by_side(cases, plane)
     motion, result = both(system, state, 100, 1e-4)
     for quantity, difference in apart(system, motion, result).items():

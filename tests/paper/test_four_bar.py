@@ -1,5 +1,6 @@
 """The paper's first validation, 6.1."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,29 @@ def test_two_elements_a_link_are_four_thousandths_high_as_in_the_paper(reference
     omega = example.frequencies(example.four_bar(2), np.array(table["degrees"], float))
     excess = omega.T / np.array(table["omega"]) - 1
     assert 0.003 < excess.max() < 0.005
+
+
+@pytest.mark.parametrize(("elements", "local", "paper"), [(2, 3.94e-3, 3.01e-3), (3, 7.97e-4, 3.13e-4)])
+def test_the_spaces_of_the_paper_are_nearer_to_the_converged_pulsations(reference, monkeypatch, elements, local, paper):
+    import four_bar as example
+
+    table, largest = reference["four_bar"], {}
+    for spaces in ("local", "paper"):
+        for link in ("crank", "coupler", "follower"):
+            monkeypatch.setattr(example, link, replace(getattr(example, link), spaces=spaces))
+        omega = example.frequencies(example.four_bar(elements), np.array(table["degrees"], float))
+        largest[spaces] = np.abs(omega.T / np.array(table["omega"]) - 1).max()
+    assert largest == pytest.approx({"local": local, "paper": paper}, rel=0.01)
+
+
+def test_three_elements_in_the_spaces_of_the_paper_are_within_3e_4_of_titop(monkeypatch):
+    """Local spaces: 5.1e-4."""
+    import four_bar as example
+
+    for link in ("crank", "coupler", "follower"):
+        monkeypatch.setattr(example, link, replace(getattr(example, link), spaces="paper"))
+    omega = example.frequencies(example.four_bar(3), TITOP[:, 0])
+    np.testing.assert_allclose(omega, TITOP[:, 1:], rtol=3.1e-4)
 
 
 def test_a_four_bar_made_in_two_stages_is_the_flat_one():

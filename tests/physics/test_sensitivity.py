@@ -37,10 +37,11 @@ def test_a_mass_on_a_spring():
     np.testing.assert_allclose(found["m"], [-1.25], rtol=1e-10)  # −ω / 2m
 
 
-def test_bending_frequencies_go_with_the_root_of_stiffness_over_density_thickness_and_length():
+@pytest.mark.parametrize("spaces", ["local", "paper"])
+def test_bending_frequencies_go_with_the_root_of_stiffness_over_density_thickness_and_length(spaces):
     """ω ~ √(E/ρ) h / L² of Euler and Bernoulli's cantilever."""
     names = ["b.material.E", "b.material.rho", "b.section.h", "b.section.b", "b.length"]
-    found = ph.frequency_gradients(cantilever(), names, count=4)
+    found = ph.frequency_gradients(cantilever(spaces=spaces), names, count=4)
     assert found.rigid == 0 and found.names == tuple(names)
     exact = np.array([0.5, -0.5, 1.0, 0.0, -2.0])
     np.testing.assert_allclose(found.relative[:, :4], np.tile(exact[:4], (4, 1)), atol=1e-11)

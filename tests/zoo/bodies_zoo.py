@@ -34,9 +34,11 @@ RECIPES = {
     "damped beam": beam(damping=ph.Rayleigh(mass=0.3, stiffness=1e-5, relative_to="C")),
     "modally damped beam": beam(frame="pinned", damping=ph.ModalDamping(0.02, "body")),
     "beam without stiffening": beam(stiffening=False, damping=ph.KelvinVoigt(1e-5)),
+    "beam in the spaces of the paper": beam(spaces="paper", damping=ph.KelvinVoigt(1e-5)),
 }
 # beams that can be split into pieces: only with damping in proportion to the stiffness
 DIVISIBLE = {name: replace(r, damping=ph.Rayleigh(stiffness=r.damping.stiffness)) for name, r in RECIPES.items()}
+LOCAL = [name for name, recipe in RECIPES.items() if recipe.spaces == "local"]
 
 
 class Cloud:

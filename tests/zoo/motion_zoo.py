@@ -26,6 +26,8 @@ IN_PLANE = {name: IN_SPACE[name] for name in ("weld", "prismatic", "spherical", 
 }
 KINDS = ("rigid", "beam")
 CASES = [(j, k, p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints for k in KINDS]
+PAPER = "beam in the spaces of the paper"  # of two elements: with one its stresses are local
+CASES += [("universal", PAPER, None), ("revolute", PAPER, "xy")]
 ON_MESHES = [(j, k, None) for j in IN_SPACE for k in ("plate", "solid")]
 
 
@@ -39,7 +41,9 @@ def on_mesh(kind: str) -> ph.Body:
 
 
 def thing(kind: str, elements: int = 1) -> ph.Body:
-    """A body of this kind ("beam", "plate", "solid", else rigid) with ports P and C."""
+    """A body of this kind ("beam", PAPER, "plate", "solid", else rigid) with ports P and C."""
+    if kind == PAPER:
+        return beam(material=SOFT, spaces="paper").discretise(elements + 1)
     if kind == "beam":
         return beam(material=SOFT).discretise(elements)
     if kind in ("plate", "solid"):

@@ -15,7 +15,7 @@ import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, stacked
+from phloat.algebra.sparse import Matrix, block_inverse, csr, stacked
 from phloat.bodies.strain import Elastic
 from phloat.errors import AccuracyError, InputError, whole_number
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthonormal
@@ -120,7 +120,7 @@ def companions(axial: BeamFamily, elastic: Elastic, modes: np.ndarray) -> np.nda
     """a_ij = −K⁻¹DᵀC⁻¹ (Q w_i w_j) in axial coordinates, for every pair of columns w of `modes` (in all coordinates)."""
     pairs = combinations_with_replacement(modes.T, 2)
     strain = np.column_stack([quadratic_strain(elastic, w, v)[axial.rows] for w, v in pairs])
-    return -axial.solve(axial.D.T @ (axial.C_inverse @ strain))
+    return -axial.solve(axial.D.T @ axial.from_strain(strain))
 
 
 def quadratic_strain(elastic: Elastic, w: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -208,7 +208,6 @@ class BeamFamily:
     rows: np.ndarray
     M: Matrix
     C: Matrix
-    C_inverse: Matrix
     D: Matrix
 
     @property
@@ -222,9 +221,15 @@ class BeamFamily:
         factor = spla.splu(stacked([[-self.C, self.D], [self.D.T, None]]).tocsc())
         return lambda f: factor.solve(np.vstack([np.zeros((stresses, f.shape[1])), f]))[stresses:]
 
+    @cached_property
+    def from_strain(self) -> Callable[[np.ndarray], np.ndarray]:
+        """The function ε → C⁻¹ε for columns ε; where C couples many stresses, C is factorised and not inverted."""
+        inverse = block_inverse(self.C)
+        return spla.splu(self.C.tocsc()).solve if inverse is None else lambda strain: inverse @ strain
+
     def stress(self, V: np.ndarray) -> np.ndarray:
         """The stresses C⁻¹D V of fields V."""
-        return self.C_inverse @ (self.D @ V)
+        return self.from_strain(self.D @ V)
 
     def orthonormal(self, V: np.ndarray) -> np.ndarray:
         """A basis of the span of V with VᵀMV = I; columns that depend on earlier ones are dropped."""
@@ -242,7 +247,7 @@ class BeamFamily:
         """Ritz modes in the span of V: fields v, ω ascending, and stresses s with vᵀMv = I, sᵀCs = I, sᵀDv = diag(ω)."""
         V = self.orthonormal(V)
         strain = self.D @ V
-        root = la.cholesky(strain.T @ (self.C_inverse @ strain))  # RᵀR = VᵀKV, so that ω are the singular values of R
+        root = la.cholesky(strain.T @ self.from_strain(strain))  # RᵀR = VᵀKV, so that ω are the singular values of R
         _, omega, turn = la.svd(root)
         V = _split_repeated((V @ turn.T)[:, ::-1], omega[::-1])
         V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
@@ -283,8 +288,7 @@ def families(elastic: Elastic, M: Matrix) -> dict[str, BeamFamily]:
     out = {}
     for family, (rows, columns) in members(elastic).items():
         C, D = csr(elastic.C[rows][:, rows]), csr(elastic.D[rows][:, columns])
-        inverse = csr(elastic.C_inverse[rows][:, rows])
-        out[family] = BeamFamily(columns, rows, csr(M[columns][:, columns]), C, inverse, D)
+        out[family] = BeamFamily(columns, rows, csr(M[columns][:, columns]), C, D)
     return out
 
 

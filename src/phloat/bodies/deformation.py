@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from scipy.spatial.transform import Rotation
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.beams.beam import Beam, radius
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.elasticity import radius
 from phloat.bodies.beams.fields import Frame, conditions
 from phloat.bodies.beams.section import Section, Shaped
 from phloat.bodies.body import Body

@@ -17,6 +17,8 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, block_inverse, csr, zero_matrix
 from phloat.errors import InputError
 
+MOST_COUPLED = 3000  # stresses coupled by compliance up to which C is inverted
+
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
@@ -68,10 +70,13 @@ class Elastic:
 
     @cached_property
     def C_inverse(self) -> Matrix:
-        """C⁻¹. Raises InputError if C is not block diagonal by elements."""
-        inverse = block_inverse(self.C)
+        """C⁻¹. Raises InputError if C couples too many stresses."""
+        inverse = block_inverse(self.C, MOST_COUPLED)
         if inverse is None:
-            raise InputError("the compliance of this body is not local to its elements; use others than 'hhj'")
+            raise InputError(
+                f"the compliance of this body couples more than {MOST_COUPLED} stresses, and its inverse would be full; use fewer "
+                "elements, or a beam with spaces='local'"
+            )
         return inverse
 
     @cached_property

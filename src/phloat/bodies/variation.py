@@ -19,7 +19,8 @@ import scipy.sparse as sp
 
 from phloat.algebra.metadata import numbers, with_numbers
 from phloat.algebra.sparse import SparsePattern, csr, zero_matrix
-from phloat.bodies.beams.beam import STIFFNESSES, Beam, radius, second_moments
+from phloat.bodies.beams.beam import Beam, second_moments
+from phloat.bodies.beams.elasticity import STIFFNESSES, radius
 from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, Port
@@ -340,7 +341,7 @@ class UnitArrays:
 
 def _same_except_numbers(old: Beam, new: Beam) -> bool:
     """Whether two beams differ only in numbers that scale the stored arrays."""
-    fixed = ("theory", "frame", "ports", "stiffening")
+    fixed = ("theory", "frame", "ports", "stiffening", "spaces")
     if callable(new.section) or callable(new.material):  # elements are cut at the same places
         places = [np.array(beam.breaks(np.array([0.0, 1.0]))) for beam in (old, new)]
         if len(places[0]) != len(places[1]) or (np.abs(places[0] - places[1]) > 1e-12).any():
@@ -357,13 +358,14 @@ def has_skew_sections(number: dict[str, np.ndarray]) -> bool:
 
 
 def unit_arrays(body: Body) -> UnitArrays | None:
-    """The unit arrays of an unreduced beam, in space or in the plane xy; None for other bodies and for skew sections."""
+    """The unit arrays of an unreduced beam, in space or in the plane xy; None for other bodies, skew sections and continuous
+    stresses."""
     in_plane = body.shape if isinstance(body.shape, Selected) else None
     shape = in_plane.shape if in_plane is not None else body.shape
     beam = body.recipe
     if not isinstance(shape, BeamShape) or not isinstance(beam, Beam) or body.construction is None:
         return None
-    if has_skew_sections(beam.numbers(gauss(shape.fields.nodes)[0])):
+    if shape.fields.continuous or has_skew_sections(beam.numbers(gauss(shape.fields.nodes)[0])):
         return None
     return UnitArrays(body, beam, shape, in_plane)
 

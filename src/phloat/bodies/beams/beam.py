@@ -8,12 +8,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe, optional
-from phloat.algebra.sparse import Matrix, block_inverse, csr, diagonal, weighted, zero_matrix
-from phloat.bodies.beams.fields import FRAMES, OF_PIECE, BeamFields, BeamShape, Frame, fraction, free_coordinates
+from phloat.bodies.beams.elasticity import beam_elastic
+from phloat.bodies.beams.fields import (
+    FRAMES,
+    OF_PIECE,
+    SPACES,
+    BeamFields,
+    BeamShape,
+    Frame,
+    fraction,
+    free_coordinates,
+)
 from phloat.bodies.beams.section import Section, Taper
 from phloat.bodies.beams.split import Split
 from phloat.bodies.body import Body, ports_at
@@ -21,7 +28,7 @@ from phloat.bodies.construction import Construction
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, rigid_sections, six_arrays
 from phloat.bodies.material import Damping, Material, Rayleigh, require_damping
-from phloat.bodies.strain import Elastic, Quadratic, no_quadratic
+from phloat.bodies.strain import Elastic
 from phloat.errors import InputError, JumpsWarning, finite_row, mapping, port_name, positive, unknown, whole_number
 from phloat.fem.interval import MOST_JUMPS, SAMPLES, cut_elements, gauss, jumps, slope
 
@@ -30,7 +37,6 @@ JAGGED = (
     "section or material of a beam of {:g} m jump at more than {} places, where elements are not cut, so that they converge with "
     "order 1 only; give a smooth function of s, or mean values"
 )
-STIFFNESSES = {"N": "EA", "T": "GJ", "M_y": "EI_y", "M_z": "EI", "Q_y": "kGA", "Q_z": "kGA"}  # of each resultant
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,10 @@ class Beam:
         How it loses energy; undamped by default.
     stiffening : bool, optional
         Whether axial force stiffens bending (membrane strain).
+    spaces : {"local", "paper"}, optional
+        Finite element spaces. "local": quadratic u_x and θ_x, cubic deflections; stresses are linear in each element and may jump.
+        "paper": linear u_x and θ_x with continuous, linear N and T; cubic deflections with continuous, cubic moments. The latter
+        are more accurate in bending, and wrong where a moment jumps; not for "timoshenko".
 
     Examples
     --------
@@ -79,11 +89,19 @@ class Beam:
     ports: Mapping[str, float] = optional(dict, "further ports, {name: fraction of the length}", least=0.0, most=1.0)
     damping: Damping = optional(Rayleigh(), "how it loses energy")
     stiffening: bool = optional(True, "whether axial force stiffens bending")
+    spaces: str = optional("local", "finite element spaces", choices=SPACES)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", positive("length", self.length))
         if self.theory not in THEORIES:
             raise InputError(unknown("theory", self.theory, THEORIES))
+        if self.spaces not in SPACES:
+            raise InputError(unknown("spaces", self.spaces, SPACES))
+        if self.spaces == "paper" and self.theory == "timoshenko":
+            raise InputError(
+                "spaces is 'paper' and theory is 'timoshenko', for which the paper has no spaces; use spaces='local', or theory "
+                "'euler-bernoulli' or 'rayleigh'"
+            )
         if isinstance(self.frame, str) and self.frame not in FRAMES:
             raise InputError(unknown("frame", self.frame, FRAMES))
         if self.frame is not None and not isinstance(self.frame, (str, Mapping)):
@@ -109,7 +127,8 @@ class Beam:
         nodes = self.length * cut_elements(
             fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions)
         )
-        fields = BeamFields(nodes, self.theory, torsion=self._has_torsion(gauss(nodes)[0]))
+        torsion = self._has_torsion(gauss(nodes)[0])
+        fields = BeamFields(nodes, self.theory, torsion, continuous=self.spaces == "paper")
         free = free_coordinates(fields, self.frame, self.length)
         shape = BeamShape(self.length, fields, free, self.sections, self.torsion_shares)
         inertia = _inertia(self, fields, free)
@@ -117,7 +136,7 @@ class Beam:
         return Body(
             recipe=self,
             inertia=inertia,
-            elastic=with_damping(_elastic(self, fields, free), self.damping, inertia, ports),
+            elastic=with_damping(self._elastic(fields, free), self.damping, inertia, ports),
             ports=ports,
             shape=shape,
             planar=(
@@ -128,6 +147,10 @@ class Beam:
             skew=self._skew(fields.nodes),
             construction=Construction(self).then("discretise", elements),
         )
+
+    def _elastic(self, fields: BeamFields, keep: np.ndarray) -> Elastic:
+        """The elasticity of the beam in the coordinates `keep` of the fields."""
+        return beam_elastic(fields, self.pretwisted(gauss(fields.nodes)[0], fields.nodes), keep, self.stiffening)
 
     def split(self, pieces: int) -> Split:
         """The recipe of this beam in floating pieces of equal length, welded together, for bending beyond small angles."""
@@ -246,73 +269,6 @@ class Stretch:
 
     def __call__(self, s: float) -> Any:
         return self.function((self.k + s) / self.pieces)
-
-
-def _elastic(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Elastic:
-    """C, D and Q. σ is the projection of stiffness times strain: ∫τσ = ∫τ S ε, so C = N S⁻¹N and DᵀC⁻¹D is the
-    stiffness of displacement elements for any section (∫τσ/S = ∫τε goes limp at the tip of a wedge: ω₂ 55 % low).
-
-    M_y = E (I_y θ_y' − I_yz θ_z') and M_z = E (I θ_z' − I_yz θ_y'): only these two are coupled, within an element.
-    """
-    x, w = gauss(fields.nodes)
-    number = beam.pretwisted(x, fields.nodes)
-    strains = fields.strains(x)
-    if number["pretwist"].any():
-        strains["N"] = strains["N"] + weighted(strains["T"], radius(number) * number["pretwist"])
-    N, S, D = [], [], []
-    for name, (space, _) in fields.stress_spaces.items():
-        test = space.evaluate(x)
-        N.append(csr(test.T @ weighted(test, w)))
-        S.append(csr(test.T @ weighted(test, w * number[STIFFNESSES[name]])))
-        D.append(csr((test.T @ weighted(strains[name], w))[:, keep]))
-    stresses = Layout({name: (space.size,) for name, (space, _) in fields.stress_spaces.items()}, "stress")
-    stiffness = diagonal(S)
-    if number["EI_yz"].any():
-        test = fields.stress_spaces["M_y"][0].evaluate(x)
-        stiffness = _coupled(stiffness, stresses, csr(test.T @ weighted(test, -w * number["EI_yz"])))
-    S_inverse, unit = block_inverse(stiffness), diagonal(N)
-    assert S_inverse is not None
-    return Elastic(
-        C=csr(unit @ S_inverse @ unit),
-        D=csr(sp.vstack(D)),
-        Q=_membrane(fields, x, w, radius(number), keep) if beam.stiffening else no_quadratic(),
-        drag=zero_matrix(len(keep), len(keep)),
-        stresses=stresses,
-    )
-
-
-def _coupled(stiffness: Matrix, stresses: Layout, S_yz: Matrix) -> Matrix:
-    """The stiffness with the block of M_y and M_z added that a product of inertia causes."""
-    block, (y, z) = S_yz.tocoo(), (stresses[name].start for name in ("M_y", "M_z"))
-    row, column, value = (np.tile(part, 2) for part in (block.row, block.col, block.data))
-    start = np.repeat([[y, z], [z, y]], len(block.data), axis=1)
-    return csr(stiffness + sp.coo_array((value, (row + start[0], column + start[1])), shape=stiffness.shape))
-
-
-def radius(number: dict[str, np.ndarray]) -> np.ndarray:
-    """I_p/A, the square of the polar radius of gyration."""
-    return (number["rhoI"] + number["rhoI_y"]) / number["rhoA"]
-
-
-def _membrane(fields: BeamFields, x: np.ndarray, w: np.ndarray, radius: np.ndarray, keep: np.ndarray) -> Quadratic:
-    """½ ∫ τ (u_y'² + u_z'² + I_p/A θ_x'²), tested with the axial forces τ of the element, which span u_x' only (a richer
-    space locks). The last term is that of fibres that wind around the axis: it lets tension stiffen torsion."""
-    n, points, space = len(keep), len(x) // (len(fields.nodes) - 1), fields.stress_spaces["N"][0]
-    each, element = space.degree + 1, np.arange(len(x)) // points
-    local = csr(space.evaluate(x)).toarray()[np.arange(len(x))[:, None], each * element[:, None] + np.arange(each)]
-    strain, row, column, value = [], [], [], []
-    for name, weight in (("u_y", w), ("u_z", w), ("theta_x", w * radius)):
-        slope = csr(fields.field(name, x, 1)[:, keep]).tocoo()
-        # a column for every pair (element, coordinate), so that one product gives the blocks of all elements
-        pair, place = np.unique(slope.row // points * n + slope.col, return_inverse=True)
-        separate = sp.csr_array((slope.data, (slope.row, place)), shape=(len(x), len(pair)))
-        for k in range(each):
-            blocks = csr(separate.T @ weighted(separate, weight * local[:, k])).tocoo()
-            strain.append(each * (pair[blocks.row] // n) + k)
-            row.append(pair[blocks.row] % n)
-            column.append(pair[blocks.col] % n)
-            value.append(blocks.data)
-    return Quadratic(*(np.concatenate(part) for part in (strain, row, column, value)))
 
 
 def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:

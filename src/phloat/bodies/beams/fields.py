@@ -20,17 +20,19 @@ from phloat.fem.interval import LineSpace, Rows
 # of u_x and θ_x; u_x' then follows the pull that grows along a spinning beam, and the shortening ½ w'², to first order: with 10
 # elements the flap and lag frequencies at γ = 8 are 1e-4 off, where linear u_x and one N an element miss by 2e-3
 AXIAL_DEGREE = 2
+SPACES = ("local", "paper")  # of `Beam`
 TIMOSHENKO_DEGREE = 3  # of the section rotation; the deflection is one order above, so the shear strain can vanish
 
 
 @dataclass(frozen=True, eq=False)
 class BeamFields:
     """The mixed spaces and the kinematics of a beam: P2, DG1 for stretch and twist; Hermite, DG1 or P4, P3, DG2, DG3 for
-    bending."""
+    bending. With `continuous` stresses, those of the paper: P1, P1 for stretch and twist; Hermite, Hermite for bending."""
 
     nodes: np.ndarray
     theory: str
     torsion: bool
+    continuous: bool = False
 
     @property
     def sheared(self) -> bool:
@@ -39,7 +41,7 @@ class BeamFields:
     @cached_property
     def spaces(self) -> dict[str, LineSpace]:
         """The finite element space of each displacement field (u_x, u_y …), in the order of the coordinates."""
-        stretch = LineSpace(self.nodes, AXIAL_DEGREE)
+        stretch = LineSpace(self.nodes, 1 if self.continuous else AXIAL_DEGREE)
         if self.sheared:
             w, phi = LineSpace(self.nodes, TIMOSHENKO_DEGREE + 1), LineSpace(self.nodes, TIMOSHENKO_DEGREE)
             out = {"u_x": stretch, "u_y": w, "phi_z": phi, "u_z": w, "phi_y": phi}
@@ -53,6 +55,8 @@ class BeamFields:
         """The spaces of the stress resultants, in the order of σ, and whether they belong to motion in the plane xy."""
         stretch, shear = (LineSpace(self.nodes, degree, -1) for degree in (AXIAL_DEGREE - 1, TIMOSHENKO_DEGREE))
         moment = LineSpace(self.nodes, TIMOSHENKO_DEGREE - 1 if self.sheared else 1, -1)
+        if self.continuous:
+            stretch, moment = LineSpace(self.nodes, 1), LineSpace(self.nodes, 3, continuity=1)
         out = {"N": (stretch, True)}
         if self.torsion:
             out["T"] = (stretch, False)
