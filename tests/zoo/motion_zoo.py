@@ -3,7 +3,7 @@
 from functools import cache
 
 import numpy as np
-from bodies_zoo import beam
+from bodies_zoo import beam, slaved
 
 import phloat as ph
 from phloat.bodies.bases import members
@@ -26,6 +26,7 @@ IN_PLANE = {name: IN_SPACE[name] for name in ("weld", "prismatic", "spherical", 
 }
 KINDS = ("rigid", "beam")
 CASES = [(j, k, p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints for k in KINDS]
+SLAVED = [(j, "slaved beam", p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints]
 ON_MESHES = [(j, k, None) for j in IN_SPACE for k in ("plate", "solid")]
 
 
@@ -39,9 +40,11 @@ def on_mesh(kind: str) -> ph.Body:
 
 
 def thing(kind: str, elements: int = 1) -> ph.Body:
-    """A body of this kind ("beam", "plate", "solid", else rigid) with ports P and C."""
+    """A body of this kind ("beam", "slaved beam", "plate", "solid", else rigid) with ports P and C."""
     if kind == "beam":
         return beam(material=SOFT).discretise(elements)
+    if kind == "slaved beam":
+        return slaved(beam(material=SOFT).discretise(4))
     if kind in ("plate", "solid"):
         return on_mesh(kind)
     J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])

@@ -117,11 +117,8 @@ def _body_terms(
     """
     I, n = body.inertia, body.coordinates
     v_P, omega, rates = pose.v_P, pose.omega, pose.rates
-    moments = I.at(pose.eta)
-    whirl = mass.whirl(I.W, rates)
-    p = moments.M @ np.concatenate([v_P, omega, rates])  # (9)
-    p_t_tilde, p_r_tilde = p[:3] + I.S @ rates, p[3:6] + moments.c @ rates  # (13)
-    I_pf = mass.gyration(I.S, moments.Y, whirl, v_P, omega)  # (14)
+    moments, velocity = I.at(pose.eta), np.concatenate([v_P, omega, rates])
+    p = moments.M @ velocity  # (9)
 
     strain = body.elastic.gradient(pose.eta)
     r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
@@ -131,11 +128,18 @@ def _body_terms(
     J[r, v] = pose.A
     J[R_v, w] = np.vstack([skew(row) for row in pose.A])
     J[u, f] = np.eye(n)
-    J[v, w] = skew(p_t_tilde)
-    J[w, v] = skew(p_t_tilde)
-    J[w, w] = skew(p_r_tilde)
-    J[w, f] = I_pf
-    J[f, w] = -I_pf.T
+    if I.second is None:
+        whirl = mass.whirl(I.W, rates)
+        p = np.concatenate([p[:3] + I.S @ rates, p[3:6] + moments.c @ rates])  # (13)
+        J[w, f] = mass.gyration(I.S, moments.Y, whirl, v_P, omega)  # (14)
+        kinetic = mass.kinetic_gradient(I.S, moments.Y, whirl, v_P, omega)
+    else:  # the displacement is quadratic: M ẇ = … − Ṁ w + ∂(wᵀMw)/∂η with the slopes of M w
+        slope = I.momentum_slope(pose.eta, velocity)
+        J[v, f], J[w, f], J[f, f] = -slope[:3], -slope[3:6], slope[6:].T - slope[6:]
+        kinetic = 0.5 * velocity @ slope
+    J[v, w] = J[w, v] = skew(p[:3])
+    J[w, w] = skew(p[3:6])
+    J[f, v], J[f, w] = -J[v, f].T, -J[w, f].T
     J[f, s] = -strain.T
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
@@ -147,7 +151,7 @@ def _body_terms(
     z = np.zeros(s.stop)
     z[r] = -I.m * gravity
     z[R_v] = -np.outer(gravity, moments.s_u).ravel()
-    z[u] = mass.kinetic_gradient(I.S, moments.Y, whirl, v_P, omega) - I.S.T @ (pose.A.T @ gravity)
+    z[u] = kinetic - moments.S.T @ (pose.A.T @ gravity)
     if pull is not None:
         z[: u.stop] += pull
     z[v], z[w], z[f], z[s] = v_P, omega, rates, pose.sigma
