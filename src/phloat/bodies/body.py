@@ -196,7 +196,7 @@ class Body:
         cantilever frame. With stiffening, every pair of bending fields of a plane adds an axial companion,
         m (m + 1) / 2 in all; without them the beam could not shorten as it bends and would lock.
         With `shortening="slaved"` the companions are no coordinates but follow the bending, u_x = −½ ∫ (u_y'² + u_z'²) dx to second
-        order, so that m bending modes cost m coordinates: quicker by a factor of 1.2 to 2.5. Deformation is then measured from the
+        order, so that m bending modes cost m coordinates: 1.5 to 3 times as fast with 2 to 4 modes. Deformation is then measured from the
         chord (`frame="chord"`), axial force is that of the axial modes alone (with `axial=0` none), and a beam whose ends joints
         hold apart needs them to bend at all.
 
