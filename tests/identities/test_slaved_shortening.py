@@ -54,6 +54,19 @@ def test_kinetic_energy_is_that_of_the_points_to_second_order():
     assert abs(difference[0]) < 0.1 and abs(difference[1]) < 2e-3
 
 
+@pytest.mark.parametrize(("modes", "turned"), [(1, 1.0), (2, 0.9), (4, 0.6), (6, 0.5)])
+@pytest.mark.parametrize("frame", ["cantilever", "pinned"])
+def test_the_mass_matrix_is_definite_for_moderate_bending(modes, turned, frame):
+    """In the frame of the root it would lose that at 0.06 rad with 2 modes, and without any bending at all with more."""
+    full = beam(frame=frame).discretise(8).in_plane()
+    body, rng = full.reduced(modes=modes, axial=0, shortening="slaved"), np.random.default_rng(0)
+    Psi, there = body.shape.rotation(np.linspace(0.0, 1.0, 41)).toarray(), np.ix_(body.columns, body.columns)
+    for k in range(20):
+        shape = np.eye(modes)[k] if k < modes else rng.normal(size=modes) / np.sqrt(body.elastic.K.diagonal())
+        M = body.inertia.at(turned * shape / np.abs(Psi @ shape).max()).M[there]
+        assert np.linalg.eigvalsh(M)[0] > 0.0
+
+
 def test_the_displacement_is_quadratic_and_its_rate_the_derivative():
     state = random_state(SYSTEM, 4)
     eta, rates, h = state["b.eta"], state["b.eta_dot"], 1e-4
