@@ -55,3 +55,36 @@ def test_a_beam_without_torsion_constant_still_needs_one_in_space():
     with raises(ph.errors.InputError, "'rod'"):
         ph.connect({"rod": body})
     assert ph.connect({"rod": body}, plane="xy").bodies["rod"].families == {"axial": 5, "bending along y": 2}
+
+
+SOFT = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0), stiffening=False)
+TWISTED = ph.Beam(1.0, lambda s: ph.Rectangle(0.02, 0.01, angle=s), ph.Material(E=7e10, rho=2700.0), theory="rayleigh")
+
+
+@pytest.mark.parametrize(("beam", "word"), [(SOFT, "stiffening"), (TWISTED, "pretwist")], ids=lambda x: str(x)[:9])
+def test_a_beam_that_cannot_shorten_by_rule_says_why(beam, word):
+    with raises(ph.errors.InputError, word):
+        beam.discretise(4).reduced(modes=1, shortening="slaved")
+
+
+def test_shortening_is_one_of_two():
+    with raises(ph.errors.InputError, "shortening", "'slave'", "slaved"):
+        BEAM.discretise(4).reduced(modes=1, shortening="slave")
+
+
+def test_a_reduced_beam_is_not_reduced_to_a_slaved_one():
+    with raises(ph.errors.InputError, "reduced before"):
+        BEAM.discretise(4).reduced(modes=2).reduced(modes=1, shortening="slaved")
+
+
+def test_a_basis_of_fields_has_no_slaves():
+    basis = ph.reduction.modal_basis(BEAM.discretise(4).linear(), count=8)
+    with raises(ph.errors.InputError, "shortening"):
+        BEAM.discretise(4).reduced(basis, shortening="slaved")
+
+
+def test_the_twin_refuses_slaved_shortening_by_name():
+    pytest.importorskip("jax")
+    system = ph.connect({"arm": BEAM.discretise(4).reduced(modes=1, shortening="slaved")}, [ph.Weld("ground", "arm.P")])
+    with raises(ph.errors.InputError, "'arm'", "slaved"):
+        ph.twin.exported(system, ph.place(system), dt=1e-3, t_end=0.1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from motion_zoo import CASES, IN_SPACE, ON_MESHES, pair, random_motion, thing
+from motion_zoo import CASES, IN_SPACE, ON_MESHES, SLAVED, pair, random_motion, thing
 
 import phloat as ph
 
@@ -56,13 +56,13 @@ def every_invariant(joint: str, kind: str, plane: str | None, steps: int) -> Non
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *ON_MESHES])
+@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *SLAVED, *ON_MESHES])
 def test_energy_joints_and_rotations_are_kept(joint, kind, plane):
     every_invariant(joint, kind, plane, SHORT)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *ON_MESHES])
+@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *SLAVED, *ON_MESHES])
 def test_energy_joints_and_rotations_are_kept_for_long(joint, kind, plane):
     every_invariant(joint, kind, plane, LONG)
 
@@ -98,7 +98,7 @@ def momenta(joint: str, kind: str, plane: str | None, steps: int) -> None:
     assert balance(result) < ROUND_OFF
 
 
-@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *ON_MESHES])
+@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *SLAVED, *ON_MESHES])
 def test_momenta_of_a_free_system_are_kept(joint, kind, plane):
     momenta(joint, kind, plane, 200)
 

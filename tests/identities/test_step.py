@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from bodies_zoo import Cloud, random_state, with_joints_kept
-from motion_zoo import CASES, pair, random_motion
+from motion_zoo import CASES, SLAVED, pair, random_motion
 from oracle import Oracle
 
 import phloat as ph
@@ -48,7 +48,7 @@ def compared(system: ph.System, state: ph.State, steps: int, u=None, h: float = 
     return {quantity: worst[quantity] / max(size[quantity], 1e-300) for quantity in worst}
 
 
-@pytest.mark.parametrize(("joint", "kind", "plane"), CASES)
+@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *SLAVED])
 def test_the_step_is_that_of_the_oracle(joint, kind, plane):
     system = pair(joint, kind, plane)
     found = compared(system, random_motion(system, 3, stressed=0.5, stretched=0.2), 10)
@@ -203,12 +203,12 @@ class Iterate:
 def iterate(joint: str, kind: str, plane: str | None) -> Iterate:
     """Two bodies on a joint, with springs and forces everywhere, at unknowns and multipliers that are anything."""
     system = pair(joint, kind, plane, *SOFTLY, hung=True)
-    state = ph.place(system, {f"{n}.eta": 0.01 * random_state(system, 1)[f"{n}.eta"] for n in "ab" if kind == "beam"})
+    state = ph.place(system, {f"{n}.eta": 0.01 * random_state(system, 1)[f"{n}.eta"] for n in "ab" if kind != "rigid"})
     state = with_joints_kept(system, state.with_values(moving(system, 2)))
     return Iterate(system, state, {"push": 6.0, "twist": 2.0})
 
 
-@pytest.mark.parametrize(("joint", "kind", "plane"), CASES)
+@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *SLAVED])
 def test_tangents_of_bodies_and_rows_are_derivatives(joint, kind, plane):
     at = iterate(joint, kind, plane)
     for i in range(2):
@@ -223,7 +223,7 @@ def largest(a: np.ndarray) -> float:
     return float(np.abs(a).max())
 
 
-@pytest.mark.parametrize(("joint", "kind", "plane"), CASES)
+@pytest.mark.parametrize(("joint", "kind", "plane"), [*CASES, *SLAVED])
 def test_forces_are_transposes_of_the_discrete_rows(joint, kind, plane):
     """F = F₀ − Gᵀλ, and h G x is the change of the gap: the same G."""
     at = iterate(joint, kind, plane)

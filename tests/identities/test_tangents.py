@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from bodies_zoo import random_state
+from bodies_zoo import random_state, slaved
 
 import phloat as ph
 from phloat.algebra.cross import cross
 from phloat.bodies import inertia as formulas
 from phloat.joints.port_state import bent, section_axes, section_axes_rate
 from phloat.motion.initial.statics import statics
-from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope, stiffness
+from phloat.motion.initial.stiffness import inertia_slopes, stiffness
 
 RUBBER = ph.Material(E=2e6, rho=1000.0, nu=0.3)  # so soft that loads count
 BETWEEN = {
@@ -38,16 +38,19 @@ PUSHES = [
 ]
 
 
-def pair(joints):
+def pair(joints, change=lambda body: body):
     bar = ph.Beam(0.6, ph.Rectangle(0.02, 0.01), RUBBER)
     bodies = {"a": bar.discretise(2), "b": ph.Beam(0.4, ph.Rectangle(0.01, 0.03), RUBBER, frame="pinned").discretise(2)}
-    return ph.connect(bodies, [*joints, *PUSHES], gravity=(1.0, -9.0, 2.0))
+    return ph.connect({n: change(b) for n, b in bodies.items()}, [*joints, *PUSHES], gravity=(1.0, -9.0, 2.0))
 
 
-@pytest.mark.parametrize("kind", BETWEEN)
-def test_the_stiffness_is_the_derivative_of_all_forces(kind):
+SLAVED = ("weld", "slide", "springs", "hinge spring", "ground")
+
+
+@pytest.mark.parametrize(("kind", "reduced"), [(k, False) for k in BETWEEN] + [(k, True) for k in SLAVED])
+def test_the_stiffness_is_the_derivative_of_all_forces(kind, reduced):
     """K = −∂(f + Gᵀλ + B u)/∂q for random multipliers and inputs, joints of every kind, springs and loads, to 1e-7."""
-    system = pair(BETWEEN[kind])
+    system = pair(BETWEEN[kind], slaved if reduced else lambda body: body)
     state, rng = random_state(system, 3), np.random.default_rng(5)
     lam, u = 50 * rng.normal(size=system.multipliers.size), 30 * rng.normal(size=system.ports.size)
     task = statics(system, state, u)
@@ -84,11 +87,16 @@ def test_slopes_of_inertial_forces_are_their_derivatives(theory, plane):
 
 
 def test_slope_of_momentum():
-    body = ph.Beam(1.0, ph.Rectangle(0.2, 0.1), RUBBER).discretise(3)
-    eta, v, omega = 0.1 * np.arange(body.coordinates), np.array([1.0, 2.0, -1.0]), np.array([0.3, -0.2, 0.5])
-    momentum = lambda eta: body.inertia.at(eta).M[:, :6] @ np.concatenate([v, omega])  # noqa: E731
-    found = [0.5 * (momentum(eta + step) - momentum(eta - step)) for step in np.eye(body.coordinates)]
-    np.testing.assert_allclose(momentum_slope(body, eta, v, omega), np.transpose(found), rtol=0, atol=1e-11)
+    full = ph.Beam(1.0, ph.Rectangle(0.2, 0.1), RUBBER).discretise(3)
+    for body in (full, full.reduced(modes=2, shortening="slaved")):
+        I, rng, h = body.inertia, np.random.default_rng(1), 1e-3
+        eta, w = 0.1 * rng.normal(size=body.coordinates), rng.normal(size=6 + body.coordinates)
+        momentum = lambda step, I=I, eta=eta, w=w: I.at(eta + step).M @ w  # noqa: E731
+        steps = h * np.eye(body.coordinates)
+        found = [(8.0 * (momentum(s) - momentum(-s)) - momentum(2 * s) + momentum(-2 * s)) / (12 * h) for s in steps]
+        np.testing.assert_allclose(
+            I.momentum_slope(eta, w), np.transpose(found), rtol=0, atol=1e-10 * np.abs(found).max()
+        )
 
 
 def inertial(body, eta, w):

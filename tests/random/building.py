@@ -184,7 +184,8 @@ def closed(plan: Plan, tree: ph.System, state: ph.State) -> tuple[dict, list, di
 def placed(system: ph.System, state: ph.State, i: int) -> np.ndarray:
     """Where the port of a body is."""
     body = piece(system, i)
-    pose, at = state.pose(body), system.bodies[body].port("C" if "C" in system.bodies[body].ports else "P")
+    pose, port = state.pose(body), system.bodies[body].port("C" if "C" in system.bodies[body].ports else "P")
+    at = port.at(pose.eta)
     return pose.r_P + pose.A @ (at.x + at.Phi @ pose.eta)
 
 

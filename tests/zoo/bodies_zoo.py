@@ -92,12 +92,18 @@ class Cloud:
 def bodies() -> dict[str, ph.Body]:
     """One body of every kind, by name."""
     out = {name: recipe.discretise(2) for name, recipe in RECIPES.items()}
+    out["slaved beam"] = slaved(beam(damping=ph.KelvinVoigt(1e-5)).discretise(4))
     out["pretwisted beam"] = beam(section=lambda s: replace(STRIP, angle=0.3 + s), theory="rayleigh").discretise(2)
     J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])
     out["rigid body"] = ph.RigidBody(2.5, J, center=(0.1, -0.2, 0.3), ports={"tip": (0.5, 0.2, -0.1)}).discretise()
     out["point mass"] = ph.PointMass(1.7).discretise()
     out["cloud of masses"] = Cloud(3).discretise()
     return out | continua()
+
+
+def slaved(body: ph.Body) -> ph.Body:
+    """A reduced beam whose shortening follows its bending."""
+    return body.reduced(modes=2, axial=1, shortening="slaved")
 
 
 @cache
@@ -171,6 +177,7 @@ __all__ = [
     "continua",
     "random_state",
     "rates",
+    "slaved",
     "steel",
     "systems",
     "with_joints_kept",

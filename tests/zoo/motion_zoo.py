@@ -3,7 +3,7 @@
 from functools import cache
 
 import numpy as np
-from bodies_zoo import beam
+from bodies_zoo import beam, slaved
 
 import phloat as ph
 from phloat.bodies.bases import members
@@ -28,6 +28,7 @@ KINDS = ("rigid", "beam")
 CASES = [(j, k, p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints for k in KINDS]
 PAPER = "beam in the spaces of the paper"  # of two elements: with one its stresses are local
 CASES += [("universal", PAPER, None), ("revolute", PAPER, "xy")]
+SLAVED = [(j, "slaved beam", p) for p, joints in ((None, IN_SPACE), ("xy", IN_PLANE)) for j in joints]
 ON_MESHES = [(j, k, None) for j in IN_SPACE for k in ("plate", "solid")]
 
 
@@ -41,11 +42,13 @@ def on_mesh(kind: str) -> ph.Body:
 
 
 def thing(kind: str, elements: int = 1) -> ph.Body:
-    """A body of this kind ("beam", PAPER, "plate", "solid", else rigid) with ports P and C."""
+    """A body of this kind ("beam", PAPER, "slaved beam", "plate", "solid", else rigid) with ports P and C."""
     if kind == PAPER:
         return beam(material=SOFT, spaces="paper").discretise(elements + 1)
     if kind == "beam":
         return beam(material=SOFT).discretise(elements)
+    if kind == "slaved beam":
+        return slaved(beam(material=SOFT).discretise(4))
     if kind in ("plate", "solid"):
         return on_mesh(kind)
     J = np.array([[0.4, 0.05, 0.02], [0.05, 0.5, -0.03], [0.02, -0.03, 0.6]])

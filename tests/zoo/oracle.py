@@ -56,11 +56,16 @@ class Mover:
 
     def shift(self, eta: np.ndarray) -> np.ndarray:
         """The position of the mass centre in body axes."""
-        return (self.body.inertia.s0 + self.body.inertia.S @ eta) / self.body.inertia.m
+        return self.body.inertia.static_moment(eta)[0] / self.body.inertia.m
+
+    def shift_slope(self, eta: np.ndarray) -> np.ndarray:
+        """Its derivative by η."""
+        return self.body.inertia.static_moment(eta)[1] / self.body.inertia.m
 
     def place(self, port: Port, eta: np.ndarray) -> np.ndarray:
         """The position of a port from the mass centre, in body axes."""
-        return port.x + port.Phi @ eta - self.shift(eta)
+        at = port.at(eta)
+        return at.x + at.Phi @ eta - self.shift(eta)
 
 
 def quadratic(f, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,7 +161,7 @@ class Oracle:
 
     def _pose(self, name: str, state: ph.State) -> Pose:
         at, mover = state.pose(name), self.movers[name]
-        S, y = mover.body.inertia.S / mover.body.inertia.m, mover.shift(at.eta)
+        S, y = mover.shift_slope(at.eta), mover.shift(at.eta)
         V = at.A @ (at.v_P + np.cross(at.omega, y) + S @ at.rates)
         return Pose(at.r_P + at.A @ y, at.A, at.eta, np.concatenate([V, at.omega, at.rates]), at.sigma)
 
@@ -250,7 +255,7 @@ class Oracle:
         out = self.state
         for name, pose in self.poses.items():
             mover, body = self.movers[name], self.system.bodies[name]
-            y, S = mover.shift(pose.eta), body.inertia.S / body.inertia.m
+            y, S = mover.shift(pose.eta), mover.shift_slope(pose.eta)
             v_P = pose.A.T @ pose.v[:3] - np.cross(pose.v[3:6], y) - S @ pose.v[6:]
             linear = [i for i in body.active if i < 3]
             values = {
@@ -318,9 +323,9 @@ class Held:
         mover, port, start = self.oracle.movers[end.body], self._port(end), self.oracle.poses[end.body]
         Q = start.A @ (WHOLE + skew(0.5 * self.h * self.means[end.body][3:6]))
         rho = 0.5 * (before.c - start.r + after.c - self.ends[end.body].r)
-        Phi = port.Phi - mover.body.inertia.S / mover.body.inertia.m
+        eta = 0.5 * (start.eta + self.ends[end.body].eta)
+        Phi, psi = port.at(eta).Phi - mover.shift_slope(eta), port.Psi @ eta
         out = np.zeros((15, 6 + Phi.shape[1]))
-        psi = port.Psi @ (0.5 * (start.eta + self.ends[end.body].eta))
         turning = np.array([0.5 * (section(psi + e) - section(psi - e)) for e in WHOLE])
         out[:3, :3], out[:3, 3:6], out[:3, 6:] = WHOLE, -skew(rho) @ Q, Q @ Phi
         for i, t in enumerate(end.triad.T):

@@ -26,6 +26,7 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zero_matrix
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
+from phloat.bodies.shape import displacements, second_displacement
 from phloat.errors import InputError, JointError, RedundancyWarning, number
 from phloat.linear.form.phdae import Field, LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
@@ -210,8 +211,13 @@ def _unsymmetric_factor(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.nd
 def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
     """The field of a body in its position and deformation, in inertial axes."""
     field, body = loose.fields[f"{name}.body"], system.bodies[name]
-    u = (body.shape.displacement(body.shape.places()) @ pose.eta).reshape(-1, 3)
-    motion = field.motion
+    shape, places, motion = body.shape, body.shape.places(), field.motion
+    u = displacements(shape, places, pose.eta).reshape(-1, 3)
+    if (second := second_displacement(shape, places)) is not None:
+        eta_dot = loose.rows[f"{name}.eta_dot"]
+        motion = (
+            motion + csr(second @ pose.eta) @ sp.eye_array(motion.shape[1], format="csr")[eta_dot.start : eta_dot.stop]
+        )
     if np.any(u) and body.rotates:
         axes = [i - 3 for i in body.active if i >= 3]
         arms = np.vstack([-skew(vector) for vector in u])[:, axes]  # ω × u

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -24,7 +24,14 @@ FAINT = 1e-9  # of a field, or of the strain of a pair: smaller parts are round-
 
 
 def beam_basis(
-    elastic: Elastic, M_ff: Matrix, loads: np.ndarray, *, modes: int | None, axial: int, torsion: int
+    elastic: Elastic,
+    M_ff: Matrix,
+    loads: np.ndarray,
+    *,
+    modes: int | None,
+    axial: int,
+    torsion: int,
+    companions: bool = True,
 ) -> Basis:
     """The basis of a beam, family by family in its Ritz modes: V_vᵀM_ffV_v = I, V_σᵀCV_σ = I, V_σᵀDV_v = diag(ω).
 
@@ -37,27 +44,36 @@ def beam_basis(
     }
     many = {name: sum(counts[family] for family in name.split(AND)) for name in parts}
     fields = {name: _fields(part, many[name], loads[part.columns]) for name, part in parts.items()}
-    return _with_companions(parts, fields, elastic, len(loads))
+    return _ritz_basis(
+        parts, _shortened(parts, fields, elastic, len(loads)) if companions else fields, elastic, len(loads)
+    )
 
 
-def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray) -> Basis:
-    """The basis of the fields V (coordinates × fields), split into families, with their axial companions."""
+def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray, *, companions: bool = True) -> Basis:
+    """The basis of the fields V (coordinates × fields), split into families, with their axial companions unless told otherwise."""
     parts, fields = families(elastic, M_ff), {}
     sizes = mass_lengths(V, M_ff)
     for name, part in parts.items():
         family_fields = V[part.columns]
         fields[name] = part.orthonormal(family_fields[:, mass_lengths(family_fields, part.M) > FAINT * sizes])
-    return _with_companions(parts, fields, elastic, len(V))
+    return _ritz_basis(parts, _shortened(parts, fields, elastic, len(V)) if companions else fields, elastic, len(V))
 
 
-def _with_companions(parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
-    """The basis of the fields of each family in its Ritz modes, with axial companions if the beam has stiffening."""
+def _shortened(
+    parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], elastic: Elastic, size: int
+) -> dict[str, np.ndarray]:
+    """The fields of each family, with axial companions if the beam has stiffening."""
     stretch = next((name for name in parts if "axial" in name.split(AND)), None)
     if stretch is not None and elastic.Q.value.size:
         shorter = [n for n in parts if set(n.split(AND)) & set(SHORTENING)]
         bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in shorter]
         axial_fields = [companions(parts[stretch], elastic, w.toarray()) for w in bent if w.shape[1]]
-        fields[stretch] = np.hstack([fields[stretch], *axial_fields])
+        return fields | {stretch: np.hstack([fields[stretch], *axial_fields])}
+    return fields
+
+
+def _ritz_basis(parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], elastic: Elastic, size: int) -> Basis:
+    """The basis of the fields of each family in its Ritz modes."""
     V, S, sizes = [], [], {}
     for name, part in parts.items():
         if fields[name].shape[1]:
@@ -114,6 +130,19 @@ def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int,
 # 2 modes, their 3 companions and 2 axial modes; −0.290 with 4 modes, 3 axial modes, the axial force of every element and no
 # companions; dropping "small" ones locks again (−0.333). With the stresses of the axial modes alone nothing locks even
 # without companions, but then a pulled cantilever has an error of 12 % and its shortening one of 19 %.
+
+
+def slaved_basis(elastic: Elastic, M_ff: Matrix, strains: np.ndarray) -> Basis:
+    """The basis of the fields of a beam with these linear strains, with the companions of all pairs as V₂_ij = a_ij."""
+    parts = families(elastic, M_ff)
+    V = np.zeros((elastic.D.shape[1], strains.shape[1]))
+    for part in parts.values():
+        V[part.columns] = part.solve(part.D.T @ part.from_strain(strains[part.rows]))
+    basis = fields_basis(elastic, M_ff, V, companions=False)
+    (i, j), rows = np.triu_indices(basis.V_v.shape[1]), parts["axial"].columns[:, None]
+    V_2 = np.zeros((*basis.V_v.shape, basis.V_v.shape[1]))
+    V_2[rows, i, j] = V_2[rows, j, i] = companions(parts["axial"], elastic, basis.V_v.toarray())
+    return replace(basis, V_2=V_2)
 
 
 def companions(axial: BeamFamily, elastic: Elastic, modes: np.ndarray) -> np.ndarray:

@@ -6,6 +6,12 @@ A body is a cloud of weighted points (quadrature points, lumped masses): every a
 M(η) is a Gram matrix. `rigid_sections` add their second moments E, turned by R = I + [ψ] + ½[ψ]² with ψ = Ψη, to all of
 J₀, X, W and M_ff. Left out is the symmetric part of their ω–η̇ block, ω·d/dt(½ ψ × Jψ): at constant ω a total derivative.
 
+Where the displacement is quadratic, u_f = Φη + ½ ηΦ₂η (`Shortening`), two more arrays enter,
+
+    S₂ = ∫ρΦ₂,  X₂_ab,kl = ∫ρ x_a Φ₂_b,kl:    s_u = s₀ + Sη + ½ηS₂η,   W_ab + ½(X₂_ab + X₂_ba) in place of W_ab in J_u
+
+and kinetic energy about the mass centre is kept to second order in (η, η̇), so that M_ff and c keep their form.
+
 The functions below `Inertia` take plain arrays, so that a compiled kernel can use them as they are. Shapes: S (3, n),
 X and Y (3, 3, n), W (3, 3, n, n), M_ff (n, n), η (n).
 """
@@ -28,12 +34,24 @@ MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB he
 
 
 class DeformedInertia(NamedTuple):
-    """Arrays of a deformed body: static moment s_u, first moments Y, the ω–η̇ block c, and M(η)."""
+    """Arrays of a deformed body: static moment s_u and S = ∂s_u/∂η, first moments Y, the ω–η̇ block c, and M(η)."""
 
     s_u: np.ndarray
+    S: np.ndarray
     Y: np.ndarray
     c: np.ndarray
     M: np.ndarray
+
+
+class Shortening(NamedTuple):
+    """S₂ = ∫ρΦ₂ (3, n, n) and the symmetric part of X₂ in a and b (3, 3, n, n) of a quadratic displacement ½ ηΦ₂η."""
+
+    S: np.ndarray
+    X: np.ndarray
+
+    def projected(self, V: np.ndarray) -> Shortening:
+        """The same in reduced coordinates, η = V η_r."""
+        return Shortening(V.T @ self.S @ V, V.T @ self.X @ V)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +65,7 @@ class Inertia:
     X: np.ndarray
     W_ab: tuple[tuple[Matrix, ...], ...]
     M_s: Matrix  # rotary inertia of sections
+    second: Shortening | None = None
 
     @property
     def E0(self) -> np.ndarray:
@@ -60,7 +79,7 @@ class Inertia:
 
     @cached_property
     def W(self) -> np.ndarray:
-        """W_ab,kl as a dense array (3, 3, n, n). Raises InputError if n is too large for that."""
+        """W_ab,kl, with X₂, as a dense array (3, 3, n, n). Raises InputError if n is too large for that."""
         n = self.S.shape[1]
         if not n:
             return np.zeros((3, 3, 0, 0))
@@ -68,19 +87,79 @@ class Inertia:
             raise InputError(
                 f"{n} deformation coordinates are too many for a moving body (at most {MOST_COORDINATES}); use reduced(modes=…)"
             )
-        return np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
+        W = np.array([[self.W_ab[a][b].toarray() for b in range(3)] for a in range(3)])
+        return W if self.second is None else W + self.second.X
 
     @cached_property
     def M_ff_dense(self) -> np.ndarray:
         """M_ff as a dense array."""
-        W = self.W
-        return self.M_s.toarray() + W[0, 0] + W[1, 1] + W[2, 2]
+        return self.M_ff.toarray()
+
+    @cached_property
+    def central(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """E₀, X and W about the mass centre: of the fields x − s₀/m, Φ − S/m and Φ₂ − S₂/m."""
+        s0, S = self.s0, self.S
+        W = self.W - S[:, None, :, None] * S[None, :, None, :] / self.m
+        if self.second is not None:
+            half = 0.5 * s0[:, None, None, None] * self.second.S / self.m
+            W = W - half - half.transpose(1, 0, 2, 3)
+        return self.E0 - np.outer(s0, s0) / self.m, self.X - s0[:, None, None] * S[None] / self.m, W
+
+    def static_moment(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """s_u (3,) and its derivative S (3, n) at η."""
+        if self.second is None:
+            return self.s0 + self.S @ eta, self.S
+        S_2 = self.second.S @ eta
+        return self.s0 + (self.S + 0.5 * S_2) @ eta, self.S + S_2
 
     def at(self, eta: np.ndarray) -> DeformedInertia:
         """The arrays of the body deformed by η (n,)."""
+        s_u, S = self.static_moment(eta)
+        if self.second is not None:
+            return self._shortened(eta, s_u, S)
         Y = first_moments(self.X, self.W, eta)
-        s_u, J_u, c = self.s0 + self.S @ eta, rotary_inertia(self.E0, self.X, Y, eta), coupling(Y)
-        return DeformedInertia(s_u, Y, c, mass_matrix(self.m, s_u, J_u, self.S, c, self.M_ff_dense))
+        J_u, c = rotary_inertia(self.E0, self.X, Y, eta), coupling(Y)
+        return DeformedInertia(s_u, S, Y, c, mass_matrix(self.m, s_u, J_u, S, c, self.M_ff_dense))
+
+    def _shortened(self, eta: np.ndarray, s_u: np.ndarray, S: np.ndarray) -> DeformedInertia:
+        """The arrays with a quadratic displacement: those about the mass centre, moved to P exactly."""
+        E0, X, W = self.central
+        Y, arm = first_moments(X, W, eta), skew(s_u)
+        J_u = rotary_inertia(E0, X, Y, eta) + arm.T @ arm / self.m
+        c, M_ff = coupling(Y) + arm @ S / self.m, self.M_ff_dense + (S.T @ S - self.S.T @ self.S) / self.m
+        return DeformedInertia(s_u, S, Y, c, mass_matrix(self.m, s_u, J_u, S, c, M_ff))
+
+    def momenta(
+        self, eta: np.ndarray, v_P: np.ndarray, omega: np.ndarray, rates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Linear and angular momentum p_t and p_r (9) about P in body axes, (times, 3) each, of motions (times, …)."""
+        if self.second is not None:
+            w = np.hstack([v_P, omega, rates])
+            p = np.array([self.at(q).M[:6] @ w_k for q, w_k in zip(eta, w, strict=True)])
+            return p[:, :3], p[:, 3:]
+        s_u, none = self.s0 + eta @ self.S.T, np.zeros((len(eta), 3, 3, 0))
+        Y = self.X + (np.einsum("ablk,tl->tabk", self.W, eta) if eta.shape[1] else none)
+        E = self.E0 + np.einsum("bak,tk->tab", self.X, eta) + np.einsum("tabk,tk->tab", Y, eta)
+        J = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
+        c = np.stack([Y[:, 1, 2] - Y[:, 2, 1], Y[:, 2, 0] - Y[:, 0, 2], Y[:, 0, 1] - Y[:, 1, 0]], axis=1)
+        p_r = np.cross(s_u, v_P) + np.einsum("tij,tj->ti", J, omega) + np.einsum("tik,tk->ti", c, rates)
+        return self.m * v_P + np.cross(omega, s_u) + rates @ self.S.T, p_r
+
+    def momentum_slope(self, eta: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """∂(M(η) w)/∂η for a constant w = (v_P, ω, η̇), (6 + n) × n."""
+        (s_u, S), (_, X, W) = self.static_moment(eta), self.central
+        Y, v, omega, rates = first_moments(X, W, eta), w[:3], w[3:6], w[6:]
+        S_2 = np.zeros((*S.shape, len(eta))) if self.second is None else self.second.S
+        p_t = self.m * v + np.cross(omega, s_u) + S @ rates
+        by_p_t = skew(omega) @ S + rates @ S_2
+        out = np.vstack([by_p_t, (skew(s_u) @ by_p_t - skew(p_t) @ S) / self.m, S.T @ by_p_t / self.m])
+        out[6:] += np.einsum("akl,a->kl", S_2, p_t) / self.m
+        trace = 2.0 * (Y[0, 0] + Y[1, 1] + Y[2, 2])
+        out[3:6] += np.outer(omega, trace) - np.einsum("abk,b->ak", Y + Y.transpose(1, 0, 2), omega)
+        turning = np.stack([W[1, 2] - W[2, 1], W[2, 0] - W[0, 2], W[0, 1] - W[1, 0]]).transpose(0, 2, 1)  # ∂c_k/∂η_l
+        out[3:6] += np.einsum("akl,k->al", turning, rates)
+        out[6:] += np.einsum("akl,a->kl", turning, omega)
+        return out
 
     def at_rest(self) -> Matrix:
         """M(0), sparse, 6 + n rows."""
@@ -93,13 +172,19 @@ class Inertia:
     def selected(self, keep: np.ndarray) -> Inertia:
         """The inertia in the deformation coordinates of a mask."""
         W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
-        return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=csr(self.M_s[keep][:, keep]))
+        second = self.second and self.second.projected(np.eye(len(keep))[:, keep])
+        M_s = csr(self.M_s[keep][:, keep])
+        return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=M_s, second=second)
 
-    def projected(self, V: Matrix | np.ndarray) -> Inertia:
-        """The inertia in reduced coordinates, η = V η_r: S V, X V, VᵀW_abV, VᵀM_sV."""
-        X = self.X @ (V if isinstance(V, np.ndarray) else V.toarray())
+    def projected(self, V: Matrix | np.ndarray, V_2: np.ndarray | None = None) -> Inertia:
+        """The inertia in reduced coordinates, η = V η_r + ½ η_rV₂η_r with V₂ (n, reduced, reduced): S V, X V, VᵀW_abV, VᵀM_sV."""
+        dense = V if isinstance(V, np.ndarray) else V.toarray()
         W = tuple(tuple(csr(V.T @ w @ V) for w in row) for row in self.W_ab)
-        return replace(self, S=self.S @ V, X=X, W_ab=W, M_s=csr(V.T @ self.M_s @ V))
+        second = self.second and self.second.projected(dense)
+        if V_2 is not None:
+            S_2, X_2 = np.tensordot(self.S, V_2, 1), np.tensordot(self.X, V_2, 1)
+            second = Shortening(S_2, 0.5 * (X_2 + X_2.transpose(1, 0, 2, 3)))
+        return replace(self, S=self.S @ V, X=self.X @ dense, W_ab=W, M_s=csr(V.T @ self.M_s @ V), second=second)
 
 
 @cache

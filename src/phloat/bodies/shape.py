@@ -62,6 +62,7 @@ class DerivedShape(Shape):
     shape: Shape
     V_v: Matrix | np.ndarray
     V_sigma: Matrix | np.ndarray | None
+    V_2: np.ndarray | None = None
 
     def places(self) -> np.ndarray:
         return self.shape.places()
@@ -96,11 +97,12 @@ class DerivedShape(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Combined(DerivedShape):
-    """A shape in the reduced coordinates and stresses of given matrices."""
+    """A shape in the reduced coordinates and stresses of given matrices, η = V_v η_r + ½ η_rV_2η_r."""
 
     shape: Shape
     V_v: Matrix
     V_sigma: Matrix | None = None
+    V_2: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +124,35 @@ class Selected(DerivedShape):
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         resultants = super().stress(s)
         return resultants if self.strains is None else {name: rows for name, rows in resultants.items() if rows.nnz}
+
+
+def displacements(shape: Shape, s: np.ndarray, eta: np.ndarray, *, material: bool = False) -> np.ndarray:
+    """u_f at places s, or at material points, for coordinates η (…, n): (x, y, z) of each place in turn."""
+    rows, second = (shape.material(s) if material else shape.displacement(s)), second_displacement(shape, s, material)
+    linear = np.asarray(eta @ rows.T.toarray())
+    return linear if second is None else linear + 0.5 * _twice(second, eta, eta)
+
+
+def displacement_rates(shape: Shape, s: np.ndarray, eta: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """v_f = ∂u_f/∂η η̇ at places s for coordinates and rates (…, n)."""
+    second, linear = second_displacement(shape, s), np.asarray(rates @ shape.displacement(s).T.toarray())
+    return linear if second is None else linear + _twice(second, eta, rates)
+
+
+def second_displacement(shape: Shape, s: np.ndarray, material: bool = False) -> np.ndarray | None:
+    """Φ₂ of the displacement Φη + ½ ηΦ₂η at places s, or at material points, (3 places, n, n); None if it is linear."""
+    if not isinstance(shape, DerivedShape):
+        return None
+    inner, V, V_2 = second_displacement(shape.shape, s, material), csr(shape.V_v).toarray(), shape.V_2
+    out = None if inner is None else V.T @ inner @ V
+    if V_2 is not None:  # of a linear shape inside
+        out = np.tensordot((shape.shape.material(s) if material else shape.shape.displacement(s)).toarray(), V_2, 1)
+    return out
+
+
+def _twice(second: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Φ₂ab for a and b (…, n)."""
+    return np.asarray(np.einsum("...k,...k->...", np.tensordot(a, second, (-1, 2)), b[..., None, :]))
 
 
 def rigid_motions(x: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ def fast_maker(body: Body, names: Collection[str] = SCALED) -> Maker | None:
     methods = {step.method for step in body.construction.steps}
     if methods <= {"discretise", "piece", "in_plane"}:
         return unit_arrays(body) if isinstance(body.recipe, Beam) else None
-    scaled = all(name in SCALED or name.startswith("damping.") for name in names)
+    scaled = all(name in SCALED or name.startswith("damping.") for name in names) and body.inertia.second is None
     return scaling(body) if scaled else None
 
 

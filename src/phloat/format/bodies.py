@@ -16,6 +16,7 @@ from phloat.bodies import outlines
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE
 from phloat.bodies.beams.split import Split
+from phloat.bodies.body import SHORTENINGS
 from phloat.bodies.construction import Construction, ConstructionStep
 from phloat.bodies.continua.mesh_body import Mean, Patch, Rigid
 from phloat.bodies.plates.plate import Plate
@@ -74,6 +75,7 @@ REDUCED_BEAM = options(
     Key("axial", Count(0), "axial modes", 2),
     Key("torsion", Count(0), "torsion modes", 2),
     Key("loaded", ListOf(NAME), "ports whose static response is added", None),
+    Key("shortening", Text(SHORTENINGS), "how it shortens as it bends", None),
 )
 
 

@@ -1,8 +1,8 @@
 """A port at a state: its point, its triad, and the rates of both per velocity of its body.
 
-The point is c = r_P + A (x + Φη). The triad moves with the section of the port, d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)) with
-ψ = Ψη. (The last term makes the direction of a bent section exact to ψ⁴; without it a weld rotates by atan ψ instead of ψ, and is
-softer by a factor of order ψ².)
+The point is c = r_P + A (x + Φη), and r_P + A (x + Φη + ½ ηΦ₂η) of a beam with slaved shortening. The triad moves with the
+section of the port, d_i = A (d₀_i + ψ × d₀_i + ⅓ ψ × (ψ × d₀_i)) with ψ = Ψη. (The last term makes the direction of a bent
+section exact to ψ⁴; without it a weld rotates by atan ψ instead of ψ, and is softer by a factor of order ψ².)
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ class PortState:
 
     r_P: np.ndarray
     A: np.ndarray
-    y: np.ndarray  # x + Φη
-    Phi: np.ndarray
+    y: np.ndarray  # x + Φη + ½ ηΦ₂η
+    Phi: np.ndarray  # ∂y/∂η
     Psi: np.ndarray
     eta: np.ndarray
     triad: np.ndarray  # the directions d₀ as columns
     columns: np.ndarray  # the velocities of (v_P, ω, η̇) that the body has; none for the ground
+    Phi_2: np.ndarray | None = None
 
     @cached_property
     def c(self) -> np.ndarray:
@@ -158,4 +159,6 @@ def turn_stiffness(port: PortState, pull: np.ndarray) -> np.ndarray:
     K[3:6, 6:] += bent_by @ Psi
     K[6:, 3:6] += Psi.T @ bent_by.T
     K[6:, 6:] -= Psi.T @ twice @ Psi
+    if port.Phi_2 is not None:
+        K[6:, 6:] -= np.tensordot(port.A.T @ pull[:3], port.Phi_2, 1)
     return K[np.ix_(port.columns, port.columns)]

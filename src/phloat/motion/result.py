@@ -11,12 +11,13 @@ import numpy as np
 
 from phloat.algebra.tables import facts, grid, name_list
 from phloat.bodies.body import Body
+from phloat.bodies.shape import displacements
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.joints.rows import Row
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.system.connection import Connection
 from phloat.system.joint_rows import joint_coordinates
-from phloat.system.state import DERIVED, State, locate_place, pieces_of
+from phloat.system.state import DERIVED, State, derived_field, locate_place, pieces_of
 from phloat.system.stresses import (
     COMPONENTS as STRESSES,
     Resultants,
@@ -86,8 +87,7 @@ class Result:
             return self.system.layout.of(self.e, name).copy()
         if quantity in DERIVED and owner in self.system.bodies:
             shape = self.system.bodies[owner].shape
-            rates = self._or_zero(owner, "eta" if quantity == "u_f" else "eta_dot")
-            field = rates @ shape.displacement(shape.places()).T.toarray()
+            field = derived_field(shape, quantity, self._or_zero(owner, "eta"), self._or_zero(owner, "eta_dot"))
             return field.reshape(len(self), -1, 3)[:, :, : self._dimension(owner)]
         if name in self.coordinates:
             return self.coordinates[name].copy()
@@ -117,19 +117,20 @@ class Result:
         """The position of the cross-section s of a body, or of its material point `at` (undeformed, body axes); (times, 2 or 3)."""
         if at is not None:
             name, x = body, point(at)
-            y = x[0] + self._or_zero(name, "eta") @ self._body(name).shape.material(x).T.toarray()
+            y = x[0] + displacements(self._body(name).shape, x, self._or_zero(name, "eta"), material=True)
         else:
             name, place = self._locate(body, s)
             shape = self._body(name).shape
-            y = shape.points(place)[0] + self._or_zero(name, "eta") @ shape.displacement(place).T.toarray()
+            y = shape.points(place)[0] + displacements(shape, place, self._or_zero(name, "eta"))
         r, A = self._frame(name)
         return (r + np.einsum("tij,tj->ti", A, y))[:, : self._dimension(name)]
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """The deformation of a body at the cross-section s, or at its material point `at`, in body axes, (times, 2 or 3)."""
         shape = self._body(body).shape
-        rows = shape.material(point(at)) if at is not None else shape.displacement(_position_along(s))
-        return (self._or_zero(body, "eta") @ rows.T.toarray())[:, : self._dimension(body)]
+        place = _position_along(s) if at is None else point(at)
+        u = displacements(shape, place, self._or_zero(body, "eta"), material=at is not None)
+        return u[:, : self._dimension(body)]
 
     def stress(
         self, body: str, s: float | None = None, *, y: float | None = None, z: float | None = None, at: object = None
@@ -216,19 +217,14 @@ class Result:
 
     def _momenta_of(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Linear and angular momentum (9) of a body, inertial, about the origin, (times, 3) each."""
-        body, I = self.system.bodies[name], self.system.bodies[name].inertia
         r, A = self._frame(name)
-        eta, rates = self._or_zero(name, "eta"), self._or_zero(name, "eta_dot")
         v, omega = self._padded(name, "v_P", 0), self._padded(name, "omega", 3)
-        s_u = I.s0 + eta @ I.S.T
-        p_t = I.m * v + np.cross(omega, s_u) + rates @ I.S.T
-        p_r = np.cross(s_u, v)
-        if body.rotates:
-            Y = I.X + np.einsum("ablk,tl->tabk", I.W, eta) if body.coordinates else np.zeros((len(self), 3, 3, 0)) + I.X
-            E = I.E0 + np.einsum("bak,tk->tab", I.X, eta) + np.einsum("tabk,tk->tab", Y, eta)
-            J = np.trace(E, axis1=1, axis2=2)[:, None, None] * np.eye(3) - E
-            c = np.stack([Y[:, 1, 2] - Y[:, 2, 1], Y[:, 2, 0] - Y[:, 0, 2], Y[:, 0, 1] - Y[:, 1, 0]], axis=1)
-            p_r = p_r + np.einsum("tij,tj->ti", J, omega) + np.einsum("tik,tk->ti", c, rates)
+        inertia, eta, rates = (
+            self.system.bodies[name].inertia,
+            self._or_zero(name, "eta"),
+            self._or_zero(name, "eta_dot"),
+        )
+        p_t, p_r = inertia.momenta(eta, v, omega, rates)
         P = np.einsum("tij,tj->ti", A, p_t)
         return P, np.cross(r, P) + np.einsum("tij,tj->ti", A, p_r)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from phloat.algebra.sparse import csr
 from phloat.bodies.body import Body, Port
+from phloat.bodies.shape import second_displacement
 from phloat.errors import InputError, JointError, PortError, unknown
 from phloat.fem.interval import GAUSS_POINTS, gauss
 from phloat.joints.curves import breaks
@@ -72,9 +73,9 @@ def _port_state(end: End, state: State) -> PortState:
     if not end.body:
         return ground_port(end.at, end.triad)
     body, pose = state.bodies[end.body], state.pose(end.body)
-    port = body.port(end.port)
+    port = body.port(end.port).at(pose.eta)
     y = port.x + port.Phi @ pose.eta
-    return PortState(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns)
+    return PortState(pose.r_P, pose.A, y, port.Phi, port.Psi, pose.eta, end.triad, body.columns, port.Phi_2)
 
 
 # --- force elements --------------------------------------------------------------------------------------------------
@@ -359,18 +360,20 @@ def _load_ports(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
     s, w = gauss(smooth, FOLLOWING if follows else GAUSS_POINTS)
     within = np.searchsorted(stations, s) - 1
     force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
-    points, Phi = shape.points(s), shape.displacement(s)
+    points, Phi, second = shape.points(s), shape.displacement(s), second_displacement(shape, s)
     out = []
     if follows:
         Psi = shape.rotation(s)
         for k in np.flatnonzero(force):
             Phi_k, Psi_k = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))
-            out.append((float(force[k]), Port(points[k], Phi_k, Psi_k)))
+            Phi_2 = None if second is None else second[3 * k : 3 * k + 3]
+            out.append((float(force[k]), Port(points[k], Phi_k, Psi_k, Phi_2)))
     for part in () if follows else (np.maximum(force, 0.0), np.minimum(force, 0.0)):
         if (total := float(part.sum())) != 0.0:
             mean = part / total
             Phi_k = np.array([Phi[i::3].T @ mean for i in range(3)])
-            out.append((total, Port(mean @ points, Phi_k, np.zeros_like(Phi_k))))
+            Phi_2 = None if second is None else np.array([np.tensordot(mean, second[i::3], 1) for i in range(3)])
+            out.append((total, Port(mean @ points, Phi_k, np.zeros_like(Phi_k), Phi_2)))
     if not out:
         raise InputError(f"per_length of {load.label} is zero all along {load.body!r}; nothing would ever push")
     return tuple(out)

@@ -20,6 +20,9 @@ class Momenta:
     ∫ {2 [p_f]× + ρ [v_f]×} Φ dΩ. In a plane vectors are (x, y), and what turns about z has no axis for it: `p_r`, `p_r_tilde`
     and `J_u` are numbers, `I_pf` is a row (n,).
 
+    Where the displacement is quadratic in η (reduced beams with shortening="slaved"), (13) and (14) are other than J needs:
+    `p_t_tilde` and `p_r_tilde` are then p_t and p_r, and what they lack is in `J_f`.
+
     Attributes
     ----------
     m : float
@@ -38,6 +41,8 @@ class Momenta:
         p_t + ∫ρ v_f dΩ and p_r + ∫ρ (x + u_f) × v_f dΩ (13).
     I_pf : (3, n) ndarray
         The operator (14), a block of J.
+    J_f : (6 + n, n) ndarray
+        The gyroscopic part of J in the rows (v_P, ω, η̇) and the columns η̇: (0, I_pf, 0) if the displacement is linear in η.
     kinetic_gradient : (n,) ndarray
         ∂H_kin/∂η = ∫ Φᵀ(p_f × ω) dΩ, the kinetic part of z_u.
     """
@@ -53,6 +58,7 @@ class Momenta:
     p_t_tilde: np.ndarray
     p_r_tilde: np.ndarray
     I_pf: np.ndarray
+    J_f: np.ndarray
     kinetic_gradient: np.ndarray
 
 
@@ -86,10 +92,19 @@ def momenta(system: System, state: State) -> dict[str, Momenta]:
 
 def body_momenta(body: Body, pose: Pose) -> Momenta:
     """The momenta of one body in three dimensions, those of motions that the body does not have included."""
-    I, rates = body.inertia, pose.rates
+    I, w = body.inertia, np.concatenate([pose.v_P, pose.omega, pose.rates])
     moments = I.at(pose.eta)
-    M, whirl = moments.M, mass.whirl(I.W, rates)
-    p = M @ np.concatenate([pose.v_P, pose.omega, rates])
+    M, p = moments.M, moments.M @ w
+    if I.second is None:
+        whirl = mass.whirl(I.W, pose.rates)
+        p_t_tilde, p_r_tilde = p[:3] + I.S @ pose.rates, p[3:6] + moments.c @ pose.rates
+        I_pf = mass.gyration(I.S, moments.Y, whirl, pose.v_P, pose.omega)
+        J_f = np.vstack([np.zeros_like(I.S), I_pf, np.zeros_like(I.M_ff_dense)])
+        kinetic_gradient = mass.kinetic_gradient(I.S, moments.Y, whirl, pose.v_P, pose.omega)
+    else:  # M ẇ = … − Ṁ w + ½ ∂(wᵀM w)/∂η with the slopes of M w
+        slope = I.momentum_slope(pose.eta, w)
+        p_t_tilde, p_r_tilde, kinetic_gradient = p[:3], p[3:6], 0.5 * w @ slope
+        J_f = np.vstack([-slope[:6], slope[6:].T - slope[6:]])
     return Momenta(
         m=I.m,
         s_u=moments.s_u,
@@ -99,10 +114,11 @@ def body_momenta(body: Body, pose: Pose) -> Momenta:
         p_r=p[3:6],
         p_f=p[6:],
         epsilon=body.elastic.C @ pose.sigma,
-        p_t_tilde=p[:3] + I.S @ rates,
-        p_r_tilde=p[3:6] + moments.c @ rates,
-        I_pf=mass.gyration(I.S, moments.Y, whirl, pose.v_P, pose.omega),
-        kinetic_gradient=mass.kinetic_gradient(I.S, moments.Y, whirl, pose.v_P, pose.omega),
+        p_t_tilde=p_t_tilde,
+        p_r_tilde=p_r_tilde,
+        I_pf=J_f[3:6],
+        J_f=J_f,
+        kinetic_gradient=kinetic_gradient,
     )
 
 
@@ -116,6 +132,7 @@ def _existing(body: Body, p: Momenta) -> Momenta:
         M=p.M[np.ix_(body.columns, body.columns)],
         J_u=p.J_u[about][..., about],
         I_pf=p.I_pf[about],
+        J_f=p.J_f[body.columns],
         **{name: getattr(p, name)[linear] for name in ("s_u", "p_t", "p_t_tilde")},
         **{name: getattr(p, name)[about] for name in ("p_r", "p_r_tilde")},
     )

@@ -14,10 +14,10 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect, rot
 from phloat.algebra.layout import Layout, Shape, joined_layouts
-from phloat.algebra.sparse import Matrix
 from phloat.algebra.tables import grid
 from phloat.bodies.beams.fields import fraction
 from phloat.bodies.body import Body
+from phloat.bodies.shape import Shape as Form, displacement_rates, displacements
 from phloat.errors import InputError, PortError, finite, unknown
 from phloat.system.stresses import (
     COMPONENTS,
@@ -63,6 +63,13 @@ def port_aliases(bodies: Mapping[str, Body]) -> dict[str, str]:
 # --- the state --------------------------------------------------------------------------------------------------------
 
 DERIVED = ("u_f", "v_f")
+
+
+def derived_field(shape: Form, quantity: str, eta: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """u_f or v_f at the places of a shape, (…, 3 places)."""
+    places = shape.places()
+    return displacements(shape, places, eta) if quantity == "u_f" else displacement_rates(shape, places, eta, rates)
+
 
 T = TypeVar("T")
 
@@ -111,7 +118,7 @@ class State:
         body, _, quantity = str(name).rpartition(".")
         if quantity in DERIVED and body in self.bodies:
             shape = self.bodies[body].shape
-            field = shape.displacement(shape.places()) @ self._or_zero(body, "eta" if quantity == "u_f" else "eta_dot")
+            field = derived_field(shape, quantity, self._or_zero(body, "eta"), self._or_zero(body, "eta_dot"))
             return field.reshape(-1, 3)[:, : sum(i < 3 for i in self.bodies[body].active)]
         return self.layout.of(self.e, name).copy()
 
@@ -142,22 +149,16 @@ class State:
         """Position in inertial axes (m) at the fraction s of a beam, or of a material point `at` (undeformed, body axes)."""
         if at is None:
             body, s = locate_place(self.bodies, body, float(_fraction_array(s)[0]))
-        x, rows = self._point(body, s, at)
-        pose = self.pose(body)
-        return (pose.r_P + pose.A @ (x + rows @ pose.eta))[: sum(i < 3 for i in self.bodies[body].active)]
+        shape, place, pose = self._body(body).shape, _fraction_array(s) if at is None else point(at), self.pose(body)
+        x = shape.points(place)[0] if at is None else place[0]
+        y = x + displacements(shape, place, pose.eta, material=at is not None)
+        return (pose.r_P + pose.A @ y)[: sum(i < 3 for i in self.bodies[body].active)]
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """Displacement by deformation, in body axes (m), at the fraction s of the length or at a material point `at`."""
-        u = self._point(body, s, at)[1] @ self._or_zero(body, "eta")
+        place = _fraction_array(s) if at is None else point(at)
+        u = displacements(self._body(body).shape, place, self._or_zero(body, "eta"), material=at is not None)
         return u[: sum(i < 3 for i in self.bodies[body].active)]
-
-    def _point(self, body: str, s: float | None, at: object) -> tuple[np.ndarray, Matrix]:
-        """The undeformed point (3,) at s or `at`, in body axes, and its displacement per coordinate η (3, n)."""
-        shape = self._body(body).shape
-        if at is None:
-            return shape.points(_fraction_array(s))[0], shape.displacement(_fraction_array(s))
-        x = point(at)
-        return x[0], shape.material(x)
 
     def stress(
         self, body: str, s: float = 0.0, *, y: float | None = None, z: float | None = None, at: object = None

@@ -121,7 +121,7 @@ def _body_terms(
 
     `pull` is the part of ∂H/∂(r_P, R_v, η) due to springs.
     """
-    S, n, p = body.inertia.S, body.coordinates, body_momenta(body, pose)
+    n, p = body.coordinates, body_momenta(body, pose)
     strain = body.elastic.gradient(pose.eta)
     r, R_v, u = slice(0, 3), slice(3, 12), slice(12, 12 + n)
     v, w, f = slice(12 + n, 15 + n), slice(15 + n, 18 + n), slice(18 + n, 18 + 2 * n)
@@ -133,8 +133,8 @@ def _body_terms(
     J[v, w] = skew(p.p_t_tilde)
     J[w, v] = skew(p.p_t_tilde)
     J[w, w] = skew(p.p_r_tilde)
-    J[w, f] = p.I_pf
-    J[f, w] = -p.I_pf.T
+    J[v.start : f.stop, f] = p.J_f
+    J[f, v], J[f, w] = -J[v, f].T, -J[w, f].T
     J[f, s] = -strain.T
     J[s, f] = strain
     for row, column in ((r, v), (R_v, w), (u, f)):
@@ -146,7 +146,7 @@ def _body_terms(
     z = np.zeros(s.stop)
     z[r] = -p.m * gravity
     z[R_v] = -np.outer(gravity, p.s_u).ravel()
-    z[u] = p.kinetic_gradient - S.T @ (pose.A.T @ gravity)
+    z[u] = p.kinetic_gradient - body.inertia.static_moment(pose.eta)[1].T @ (pose.A.T @ gravity)
     if pull is not None:
         z[: u.stop] += pull
     z[v], z[w], z[f], z[s] = pose.v_P, pose.omega, pose.rates, pose.sigma

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phloat.bodies.body import Body
-from phloat.errors import positive
+from phloat.errors import InputError, positive
 from phloat.joints.curves import Pieces
 from phloat.joints.rows import FIRST, SECOND, VECTORS, Row, product_matrices
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
@@ -172,6 +172,10 @@ class Export:
     def _constants(self, i: int) -> Tree:
         arrays: Arrays = self.bodies[i][1]
         body, elastic, before = arrays.body, arrays.body.elastic, self.run.prestress[i]
+        if body.inertia.second is not None:
+            raise InputError(
+                f"{self.bodies[i][0]!r} has slaved shortening, which the twin lacks; leave shortening='slaved' out"
+            )
         (j0, j1, N), (c0, Gamma), kept = arrays.rotary, arrays.coupling, arrays.quadratic
         D, Q, columns = strain_coordinates(body, kept)
         return {

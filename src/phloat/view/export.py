@@ -119,7 +119,7 @@ def _write_grid(path: Path, parts: Mapping[str, GridPart], state: State) -> None
             "connectivity": (start + part.cells.ravel()).astype("i8"),
             "sizes": np.full(count, part.cells.shape[1]),
             "types": np.full(count, part.type, dtype="u1"),
-            "displacement": (part.drawn.rows @ pose.eta).reshape(-1, 3) @ pose.A.T,
+            "displacement": part.drawn.displacement(pose) @ pose.A.T,
             "velocity": part.drawn.velocity(pose) @ pose.A.T,
             "radius": np.full(n, part.radius),
             "body": np.full(count, number, dtype="i4"),

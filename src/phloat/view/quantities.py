@@ -148,9 +148,9 @@ def _body_quantities(result: Result, name: str, move: Pose, drawn: Drawing) -> l
         place = move.r_P + move.A @ (body.inertia.s0 / body.inertia.m)
         plots.append((f"position of the mass centre of {name}", "m", axis_lines(place[:, :linear])))
     for port, point in body.ports.items():
-        y = point.x + move.eta @ point.Phi.T
+        y, y_dot = point.motion(move.eta, move.rates)
         place = move.r_P + np.einsum("tij,tj->ti", move.A, y)
-        rate = np.einsum("tij,tj->ti", move.A, move.v_P + np.cross(move.omega, y) + move.rates @ point.Phi.T)
+        rate = np.einsum("tij,tj->ti", move.A, move.v_P + np.cross(move.omega, y) + y_dot)
         plots.append((f"position of {name}.{port}", "m", axis_lines(place[:, :linear])))
         plots.append((f"velocity of {name}.{port}", "m/s", axis_lines(rate[:, :linear])))
     return [PlotQuantity(name, *plot) for plot in plots]

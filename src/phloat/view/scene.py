@@ -17,7 +17,7 @@ from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.bodies.rigid import PointMass, RigidBody
-from phloat.bodies.shape import Shape
+from phloat.bodies.shape import Shape, second_displacement
 from phloat.fem.mesh import Mesh
 from phloat.linear.form.phdae import Field
 from phloat.motion.result import Result
@@ -51,6 +51,8 @@ ON_LINE = 1e-6  # tolerance of points on a straight line, relative to its length
 class Drawing(TriangleSurface):
     """A surface or line whose undeformed points (n, 3) in body axes are displaced by rows · η; `rows` is (3n, coordinates).
 
+    Where the displacement is quadratic (slaved shortening), products η_iη_j follow the coordinates (`extended`).
+
     `cauchy` (6n, stresses) times σ is the stress at the points, xx, yy, zz, yz, xz, xy of each in turn; it is empty for a rigid
     body. `ports` has the index of the point of each port. `kind` is "beam", "plate", "solid", "rigid", "mass" or "nodes"
     (points without triangles). A `thin` beam has edges along its axis, so that it is visible from far away.
@@ -66,13 +68,25 @@ class Drawing(TriangleSurface):
 
     def at(self, pose: Pose, magnified: float = 1.0) -> np.ndarray:
         """The positions of the points in inertial axes (m), (n, 3), with deformation times `magnified`."""
-        y = self.points + magnified * self._vectors(pose.eta)
+        y = self.points + magnified * self.displacement(pose)
         return np.asarray(pose.r_P[..., None, :] + y @ np.swapaxes(pose.A, -1, -2))
 
     def velocity(self, pose: Pose) -> np.ndarray:
         """The velocities of the points in body axes (m/s), (n, 3)."""
-        y = self.points + self._vectors(pose.eta)
-        return np.asarray(pose.v_P[..., None, :] + np.cross(pose.omega[..., None, :], y) + self._vectors(pose.rates))
+        y, rates = self.points + self.displacement(pose), self._vectors(self.extended(pose).rates)
+        return np.asarray(pose.v_P[..., None, :] + np.cross(pose.omega[..., None, :], y) + rates)
+
+    def displacement(self, pose: Pose) -> np.ndarray:
+        """The displacements of the points in body axes (m), (n, 3)."""
+        return self._vectors(self.extended(pose).eta)
+
+    def extended(self, pose: Pose) -> Pose:
+        """The pose with the products η_iη_j, i ≤ j, after η and their rates after η̇, if the displacement is quadratic."""
+        a, b, (i, j) = pose.eta, pose.rates, np.triu_indices(pose.eta.shape[-1])
+        if self.rows.shape[1] == a.shape[-1]:
+            return pose
+        products, by_rates = a[..., i] * a[..., j], a[..., i] * b[..., j] + b[..., i] * a[..., j]
+        return pose._replace(eta=np.concatenate([a, products], -1), rates=np.concatenate([b, by_rates], -1))
 
     def stress(self, sigma: np.ndarray) -> np.ndarray:
         """The von Mises stress at the points (Pa), (n,); zero for a rigid body."""
@@ -123,7 +137,7 @@ def line_drawing(body: Body) -> Drawing:
     places = body.shape.places()
     x, n = body.shape.points(places), len(places)
     edges = np.zeros((0, 2), dtype=int) if is_cloud(x) else np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    rows = body.shape.displacement(places).toarray()
+    rows = _with_products(body.shape.displacement(places).toarray(), second_displacement(body.shape, places))
     return Drawing(x, np.zeros((0, 3), dtype=int), edges, kind="nodes", rows=rows)
 
 
@@ -196,7 +210,7 @@ def _drawing_with_ports(
         surface.edges,
         None if surface.normals is None else np.vstack([surface.normals, np.tile([0.0, 0.0, 1.0], (len(x), 1))]),
         kind=kind,
-        rows=np.vstack([rows, *(port.Phi for port in body.ports.values())]),
+        rows=np.vstack([rows, *(_with_products(port.Phi, port.Phi_2) for port in body.ports.values())]),
         cauchy=np.zeros((0, 0)) if cauchy is None else np.vstack([cauchy, np.zeros((6 * len(x), cauchy.shape[1]))]),
         ports={name: n + k for k, name in enumerate(body.ports)},
         thin=thin,
@@ -226,7 +240,9 @@ def _beam_drawing(body: Body, beam: Beam, size: float) -> Drawing:
     rows = Phi[owner] + np.cross(Psi[owner], arm[:, :, None], axis=1)  # θ × (0, y, z)
     material = surface.points * [1.0, 1.0 / thicker, 1.0 / thicker]
     cauchy = body.shape.cauchy(material).toarray() if body.stresses else None
-    return _drawing_with_ports(body, "beam", surface, rows.reshape(3 * len(owner), -1), cauchy, thin=thin)
+    second, each = second_displacement(body.shape, s), (3 * owner[:, None] + np.arange(3)).ravel()
+    rows = _with_products(rows.reshape(len(each), -1), None if second is None else second[each])
+    return _drawing_with_ports(body, "beam", surface, rows, cauchy, thin=thin)
 
 
 def _mesh_drawing(body: Body, mesh: Mesh) -> Drawing:
@@ -247,6 +263,14 @@ def _mesh_drawing(body: Body, mesh: Mesh) -> Drawing:
         cauchy[first + used] = _nodal_stress(body.shape, mesh, used, base, side)
     rows = np.concatenate([Phi + lever, Phi - lever]).reshape(6 * n, -1)
     return _drawing_with_ports(body, "plate", plate_surface(places, triangles, half), rows, cauchy.reshape(12 * n, -1))
+
+
+def _with_products(rows: np.ndarray, second: np.ndarray | None) -> np.ndarray:
+    """Rows Φ with the columns of Φ₂ for the products η_iη_j, i ≤ j, if there are any: Φη + ½ ηΦ₂η."""
+    if second is None:
+        return rows
+    i, j = np.triu_indices(rows.shape[1])
+    return np.hstack([rows, np.where(i == j, 0.5, 1.0) * second[:, i, j]])
 
 
 def _displacement_and_rotation(shape: Shape, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,12 +26,21 @@ class Assembly:
         """Piece k, counted from 0."""
         return self.pieces[k]
 
-    def reduced(self, *, modes: int, axial: int = 2, torsion: int = 2, loaded: Sequence[str] = ("P", "C")) -> Assembly:
+    def reduced(
+        self,
+        *,
+        modes: int,
+        axial: int = 2,
+        torsion: int = 2,
+        loaded: Sequence[str] = ("P", "C"),
+        shortening: str = "coordinates",
+    ) -> Assembly:
         """The assembly with every piece reduced; the neighbours of a piece load both its ends."""
+        options: dict[str, Any] = {"axial": axial, "torsion": torsion, "loaded": loaded, "shortening": shortening}
         reduced_bodies: dict[int, Body] = {}
         for body in self.pieces:
             if id(body) not in reduced_bodies:
-                reduced_bodies[id(body)] = body.reduced(modes=modes, axial=axial, torsion=torsion, loaded=loaded)
+                reduced_bodies[id(body)] = body.reduced(modes=modes, **options)
         return replace(self, pieces=tuple(reduced_bodies[id(body)] for body in self.pieces))
 
     def __repr__(self) -> str:

@@ -17,12 +17,14 @@ DEPENDENT = 1e-10  # part of a velocity of unit mass, orthogonal to the others, 
 class Basis:
     """v = V_v v_r and σ = V_σ σ_r: V_v (velocities, reduced velocities), V_sigma (stresses, reduced stresses).
 
-    `stresses` may name the blocks of σ_r, such as those of a beam.
+    `stresses` may name the blocks of σ_r, such as those of a beam. Of a beam with slaved shortening the displacement is quadratic,
+    η = V_v η_r + ½ η_rV_2η_r, with V_2 (coordinates, reduced, reduced).
     """
 
     V_v: Matrix
     V_sigma: Matrix
     stresses: Layout | None = None
+    V_2: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for name in ("V_v", "V_sigma"):

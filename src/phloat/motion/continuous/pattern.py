@@ -236,7 +236,7 @@ def y_layout(run: RunBuffers) -> ev.Numbering:
             e = int(np.flatnonzero(E[:, t.E_FRAME1] == place - offset)[0])
             ends[e] = length, length + t.FRAME_SIZE
             drives[k, ev.V_RATE] = length + offset
-            length += t.FRAME_SIZE + t.PORT_SIZE
+            length += t.FRAME_SIZE + t.PORT_SIZE + int(B[:, t.LONG].max())
     count = len(unknown)
     rows[unknown, ev.Y_LAM], rows[unknown, ev.Y_MU] = d + np.arange(count), d + count + np.arange(count)
     sizes = np.array([q, q + v, d, d + count, d + 2 * count], dtype=np.int64)

@@ -18,7 +18,7 @@ from phloat.motion.initial.equilibrium import BALANCED, CLOSED, GOOD_ENOUGH
 from phloat.motion.initial.saddle import solve_refined
 from phloat.motion.initial.set_moving import VelocityProblem
 from phloat.motion.initial.statics import Statics, statics
-from phloat.motion.initial.stiffness import inertia_slopes, momentum_slope
+from phloat.motion.initial.stiffness import inertia_slopes
 from phloat.motion.initial.velocities import dependent_rows, mass, velocity_rows, with_velocities
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
@@ -202,7 +202,7 @@ def inertial_stiffness(system: System, state: State, a: np.ndarray) -> Matrix:
         frame[list(body.active)] = a[start : start + len(body.active)]
         start += len(body.active)
         K = -inertia_slopes(body, pose)[1]
-        K[:, 6:] += momentum_slope(body, pose.eta, frame[:3], frame[3:])
+        K[:, 6:] += body.inertia.momentum_slope(pose.eta, np.concatenate([frame, np.zeros(body.coordinates)]))
         blocks.append(K[np.ix_(body.columns, body.columns)])
     return diagonal(blocks)
 

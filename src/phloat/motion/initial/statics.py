@@ -52,7 +52,8 @@ class Statics:
         points = [self._ends(c, self.start)[0].c for c in self.system.joints.values() if not c.first.body]
         for name, body in self.system.bodies.items():
             pose = self.start.pose(name)
-            points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in body.ports.values()]
+            ports = [port.at(pose.eta) for port in body.ports.values()]
+            points += [pose.r_P + pose.A @ (port.x + port.Phi @ pose.eta) for port in ports]
         spread = float(np.ptp(points, axis=0).max()) if points else 0.0
         return max([spread, *(body.extent for body in self.system.bodies.values())]) or self.system.size
 
@@ -208,8 +209,8 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
     pulls, f, size = potential_gradient(system, state), [], []
     for name, body in system.bodies.items():
         pose, I, g = state.pose(name), body.inertia, system.gravity
-        n, s_u = body.coordinates, I.s0 + I.S @ pose.eta
-        z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -I.S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
+        n, (s_u, S) = body.coordinates, I.static_moment(pose.eta)
+        z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
         by_rotation = skews(pose.A).reshape(9, 3)
         parts = [(pose.A, z[:3]), (by_rotation, z[3:12]), (np.eye(n), z[12:])]
         force = np.concatenate([-(J.T @ part) for J, part in parts])

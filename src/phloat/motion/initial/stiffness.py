@@ -15,7 +15,7 @@ from phloat.algebra.sparse import Matrix, assembled
 from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turn_stiffness
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
-from phloat.motion.kernel.arrays import AXES, PAIRS, arrays_of
+from phloat.motion.kernel.arrays import PAIRS, arrays_of
 from phloat.system.connection import Connection, Element
 from phloat.system.joint_rows import (
     VelocityColumns,
@@ -128,17 +128,19 @@ def body_stiffness(body: Body, pose: Pose, gravity: np.ndarray, elastic: bool = 
     """K of one body, 6 + n rows: BᵀC⁻¹B + σ·Q with B = ∂ε/∂η, and the derivatives of m γ, s_u × γ, Sᵀγ with γ = Aᵀg."""
     n, I = body.coordinates, body.inertia
     K = np.zeros((6 + n, 6 + n))
-    gamma, s_u = pose.A.T @ gravity, I.s0 + I.S @ pose.eta
+    gamma, (s_u, S) = pose.A.T @ gravity, I.static_moment(pose.eta)
     turn = skew(gamma)
     K[:3, 3:6] = -I.m * turn
     K[3:6, 3:6] = -skew(s_u) @ turn
-    K[3:6, 6:] = turn @ I.S
-    K[6:, 3:6] = -I.S.T @ turn
+    K[3:6, 6:] = turn @ S
+    K[6:, 3:6] = -S.T @ turn
+    if I.second is not None:
+        K[6:, 6:] -= np.tensordot(gamma, I.second.S, 1)
     if n:
         Q = body.elastic.Q
         if elastic:
             B = body.elastic.gradient(pose.eta)
-            K[6:, 6:] = B.T @ (body.elastic.C_inverse @ B)
+            K[6:, 6:] += B.T @ (body.elastic.C_inverse @ B)
         np.add.at(K[6:, 6:], (Q.row, Q.column), Q.value * pose.sigma[Q.strain])
     return K
 
@@ -170,7 +172,7 @@ def _load_stiffness(
 
     With A they are constant in inertial axes, f = Aᵀf₀; without, they turn with the section, f = R(Ψη) f₀.
     """
-    psi, size = port.Psi @ eta, 6 + len(eta)
+    port, psi, size = port.at(eta), port.Psi @ eta, 6 + len(eta)
 
     def in_body(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A vector in body axes, and its derivative by (x, φ, η)."""
@@ -184,6 +186,8 @@ def _load_stiffness(
     (f, by_f), (_, by_torque) = in_body(force), in_body(torque)
     K = -np.vstack([by_f, skew(port.x + port.Phi @ eta) @ by_f + by_torque, port.Phi.T @ by_f + port.Psi.T @ by_torque])
     K[3:6, 6:] += skew(f) @ port.Phi
+    if port.Phi_2 is not None:
+        K[6:, 6:] -= np.tensordot(f, port.Phi_2, 1)
     return K
 
 
@@ -267,15 +271,15 @@ def _spin_stiffness(
 #
 #     h = (p_v × ω,  p_v × v_P + p_ω × ω,  ½ wᵀ(∂M/∂η) w) − (∂M/∂η · η̇) w,
 #
-# so that all derivatives follow from P = ∂(M w)/∂η and T_ηη = ½ wᵀ(∂²M/∂η²) w. M is quadratic in η; about the mass centre
-# y(η) = s₀/m + Sη/m it is J(η) = j0 + j1·η + ½ηNη and c(η) = c0 + Γη, the arrays of the kernel.
+# so that all derivatives follow from P = ∂(M w)/∂η and T_ηη = ½ wᵀ(∂²M/∂η²) w.
 
 
 def inertia_slopes(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """∂h/∂w, ∂h/∂q (nonzero for η only) and N of a body in steady motion, each with 6 + n rows and columns."""
     n, v, omega = body.coordinates, pose.v_P, pose.omega
     M = body.inertia.at(pose.eta).M
-    p, P = M[:, :6] @ np.concatenate([v, omega]), momentum_slope(body, pose.eta, v, omega)
+    w = np.concatenate([v, omega, np.zeros(n)])
+    p, P = M @ w, body.inertia.momentum_slope(pose.eta, w)
     by_w, by_eta = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, 6 + n))
     by_w[:6] = _gyroscopic_forces(M, v, omega)
     by_w[:3, 3:6] += skew(p[:3])
@@ -284,7 +288,7 @@ def inertia_slopes(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.n
     by_w[6:] += P.T
     by_w[:, 6:] -= P
     by_eta[:6, 6:] = _gyroscopic_forces(P, v, omega)
-    by_eta[6:, 6:] = kinetic_curvature(body, omega)
+    by_eta[6:, 6:] = kinetic_curvature(body, pose.eta, omega, p[:3])
     N = np.zeros((6 + n, 6 + n))
     N[:3, :3] = N[3:6, 3:6] = skew(omega)
     N[:3, 3:6] = skew(v)
@@ -297,32 +301,13 @@ def _gyroscopic_forces(p: np.ndarray, v: np.ndarray, omega: np.ndarray) -> np.nd
     return -np.vstack([turn @ p[:3], skew(v) @ p[:3] + turn @ p[3:6]])
 
 
-def momentum_slope(body: Body, eta: np.ndarray, v: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """∂(M(η) w)/∂η for w = (v, ω, 0), (6 + n) × n."""
-    arrays, n, m = arrays_of(body), body.coordinates, body.inertia.m
-    c0, Gamma = arrays.shift
-    c, turn = c0 + Gamma @ eta, skew(omega)
-    out = np.zeros((6 + n, n))
-    velocity_slope = m * (turn @ Gamma)
-    out[:3] = velocity_slope
-    out[3:6] = skew(c) @ velocity_slope - m * (skew(v + np.cross(omega, c)) @ Gamma)
-    out[6:] = Gamma.T @ velocity_slope
-    _, j1, curved = arrays.rotary
-    for (i, j), first, second in zip(PAIRS[arrays.turning], j1, curved, strict=True):
-        slope = first + second @ eta
-        out[3 + i] += omega[j] * slope
-        if i != j:
-            out[3 + j] += omega[i] * slope
-    for i, coupled in zip(AXES[arrays.turning], arrays.coupling[1], strict=True):
-        out[6:] += omega[i] * coupled
-    return out
-
-
-def kinetic_curvature(body: Body, omega: np.ndarray) -> np.ndarray:
-    """∂²T/∂η² for w = (v, ω, 0), n × n."""
-    arrays = arrays_of(body)
-    velocity_slope = skew(omega) @ arrays.shift[1]
-    out = body.inertia.m * (velocity_slope.T @ velocity_slope)
+def kinetic_curvature(body: Body, eta: np.ndarray, omega: np.ndarray, p_t: np.ndarray) -> np.ndarray:
+    """∂²T/∂η² for w = (v, ω, 0) with the linear momentum p_t, n × n."""
+    arrays, I = arrays_of(body), body.inertia
+    velocity_slope = skew(omega) @ I.static_moment(eta)[1]
+    out = velocity_slope.T @ velocity_slope / I.m
+    if I.second is not None:
+        out += np.tensordot(np.cross(p_t, omega) / I.m, I.second.S, 1)
     for (i, j), curved in zip(PAIRS[arrays.turning], arrays.rotary[2], strict=True):
         out += (0.5 if i == j else 1.0) * omega[i] * omega[j] * curved
     return np.asarray(out)

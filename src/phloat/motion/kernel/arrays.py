@@ -38,19 +38,20 @@ class Arrays:
         return I.s0 / I.m, I.S / I.m
 
     @cached_property
+    def centre(self) -> Port:
+        """The mass centre as a port without rotation."""
+        I = self.body.inertia
+        return Port(*self.shift, np.zeros_like(I.S), None if I.second is None else I.second.S / I.m)
+
+    @cached_property
     def second(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """E₀, X and W about the mass centre."""
-        I = self.body.inertia
         if self.body.coordinates > MOST_MOVING:
             raise InputError(
                 f"a body with {self.body.coordinates} deformation coordinates is too fine to move (at most {MOST_MOVING}); "
                 "use fewer elements, or body.reduced(modes=…)"
             )
-        s0, S = I.s0, I.S
-        E0 = I.E0 - np.outer(s0, s0) / I.m
-        X = I.X - s0[:, None, None] * S[None] / I.m
-        W = I.W - S[:, None, :, None] * S[None, :, None, :] / I.m
-        return E0, X, W
+        return self.body.inertia.central
 
     @cached_property
     def rotary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -149,6 +150,11 @@ class Arrays:
         """x, Φ, Ψ of a port relative to the mass centre, only the active components."""
         centre, mean_Phi = self.shift
         return port.x - centre, (port.Phi - mean_Phi)[: self.linear], port.Psi[AXES[self.turning]]
+
+    def shortening(self, port: Port) -> np.ndarray | None:
+        """Φ₂ of a port relative to the mass centre along the axis x of a beam, which is its only component, (n, n), or None."""
+        centre = self.centre.Phi_2
+        return None if port.Phi_2 is None or centre is None else port.Phi_2[0] - centre[0]
 
     def prestress(self, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Pre-stress σ − C⁻¹ε(η): on the quadratic strains (unit compliance), as a force on η, and as a constant energy (J)."""

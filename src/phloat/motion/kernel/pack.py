@@ -299,13 +299,15 @@ class _Tables:
 
     def _end(self, port_side: Side, triads: int) -> np.ndarray:
         row = np.zeros(t.END_COLUMNS, dtype=np.int64)
-        row[t.E_BODY] = port_side.body
+        row[t.E_BODY], slopes = port_side.body, 0
         if port_side.body >= 0:
             assert port_side.port is not None
             x, Phi, Psi = self.arrays[port_side.body].port(port_side.port)
             row[[t.E_X, t.E_PHI, t.E_PSI]] = [self.data.append(values) for values in (x, pad_rows(Phi), pad_rows(Psi))]
+            if (Phi_2 := self.arrays[port_side.body].shortening(port_side.port)) is not None:
+                row[t.E_SHORT], slopes = self.data.append(pad_rows(Phi_2)), int(self.bodies[port_side.body, t.LONG])
         for column in (t.E_START, t.E_END, t.E_MEAN):
-            row[column] = self.w.reserve(t.PORT_SIZE)
+            row[column] = self.w.reserve(t.PORT_SIZE + slopes)
         frame = np.concatenate([port_side.position, port_side.triad.ravel()])
         row[t.E_FRAME0], row[t.E_FRAME1] = self.w.append(frame), self.w.append(frame)
         row[t.E_OUT] = self.w.reserve(t.OUT_SIZE)

@@ -38,6 +38,18 @@ def port_tangent(B, E, e, data, w, h, scratch):
             w[D + k * wide + lin + a] += w[y + k]
     if rot and E[e, t.E_TURNS]:
         bending_tangent(B, E, e, data, w, half, scratch)
+    if E[e, t.E_SHORT]:
+        shortening_tangent(B, E, e, data, w, half)
+
+
+@inner
+def shortening_tangent(B, E, e, data, w, scale):
+    """D += scale f Φ₂ with the component f of Qᵀforce along the axis: the arm of a force on a beam depends on its bending."""
+    i, force = E[e, t.E_BODY], E[e, t.E_OUT] + t.FORCE
+    n, long, wide, o = B[i, t.N_ETA], B[i, t.LONG], B[i, t.WIDE], B[i, t.N_LIN] + B[i, t.N_ROT]
+    along = scale * rotate_back(w, B[i, t.W_QT], w[force], w[force + 1], w[force + 2])[0]
+    for k in range(n):
+        add_4(long, along, data, E[e, t.E_SHORT] + k * long, w, B[i, t.W_D] + (o + k) * wide + o)
 
 
 @inner

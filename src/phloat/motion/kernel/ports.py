@@ -4,6 +4,8 @@
     Δc/h = V̄ + (Qω̄) × ρ̄ + QΦv,   Δd/h = (Qω̄) × d̄ + Q M(ψ̄) Ψv                        exactly, bars are means of end values
     δc₁/h = δV + κ(Qδω) × ρ₁ + A₁Φδv,   δd₁/h = κ(Qδω) × d₁ + A₁ M(ψ₁) Ψδv,   κ = 1/(1 + |hω̄/2|²)
 
+With y = x + Φη + ½ ηΦ₂η (beams that shorten as they bend) Φ is that at η̄ or η₁, Φ + Φ₂η: also exact, since y is quadratic.
+
 Both lines have one form, so one function carries forces back to the body: with (mean port, Q, Q) it gives the discrete row,
 with (end port, κQ, A₁) the derivative of the gap at the end.
 """
@@ -16,6 +18,7 @@ from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import (
     U,
     W,
+    add_4,
     add_rows,
     average_4,
     copy,
@@ -23,6 +26,7 @@ from phloat.motion.kernel.machine.dense import (
     cross_product,
     dot_4,
     fill,
+    matrix_products,
 )
 from phloat.motion.kernel.machine.simd import broadcast, store
 
@@ -49,6 +53,10 @@ def port_at(B, E, e, data, w, q, frame, out, scratch):
     y2 = data[x + 2]
     if lin == 3:
         y2 += dot_4(n, data, phi + 2 * n, w, eta)
+    if E[e, t.E_SHORT]:
+        slope = out + t.PORT_SIZE
+        matrix_products(1, data, E[e, t.E_SHORT], B[i, t.N_ETA], n, w, eta, w, slope)
+        y0 += 0.5 * dot_4(n, w, slope, w, eta)
     for a in range(3):
         arm = w[A + 3 * a] * y0 + w[A + 3 * a + 1] * y1 + w[A + 3 * a + 2] * y2
         w[out + t.ARM + a] = arm
@@ -97,6 +105,9 @@ def port_end(B, E, e, data, w, scratch):
     i = E[e, t.E_BODY]
     port_at(B, E, e, data, w, B[i, t.W_Q1] if i >= 0 else 0, E[e, t.E_FRAME1], E[e, t.E_END], scratch)
     average_4(t.PORT_SIZE if E[e, t.E_TURNS] else t.POINT_SIZE, w, E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN])
+    if E[e, t.E_SHORT]:
+        long, o = B[i, t.LONG], t.PORT_SIZE
+        average_4(long, w, E[e, t.E_START] + o, E[e, t.E_END] + o, E[e, t.E_MEAN] + o)
 
 
 @hot
@@ -121,6 +132,8 @@ def carry_inlined(B, E, e, data, w, port, turn, scale, bend, force, out):
         w[out + 2] += z
     b0, b1, b2 = rotate_back(w, bend, x, y, z)
     add_rows(lin, n, b0, b1, b2, data, E[e, t.E_PHI], w, out + lin + rot)
+    if E[e, t.E_SHORT]:
+        add_4(n, b0, w, port + t.PORT_SIZE, w, out + lin + rot)
     x, y, z = cross_product(w[port + t.ARM], w[port + t.ARM + 1], w[port + t.ARM + 2], x, y, z)
     if turns:
         tau = force + t.TORQUE

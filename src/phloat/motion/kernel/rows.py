@@ -301,8 +301,9 @@ def read(bodies, ends, entries, rows, terms, data, w, gaps, rates):
         for side in range(2):
             e = b if side else a
             port_start(B, E, e, data, w, t.SCRATCH)
-            copy(t.PORT_SIZE, w, E[e, t.E_START], w, E[e, t.E_MEAN])
             i = E[e, t.E_BODY]
+            size = t.PORT_SIZE + (B[i, t.LONG] if E[e, t.E_SHORT] else 0)
+            copy(size, w, E[e, t.E_START], w, E[e, t.E_MEAN])
             if i >= 0:
                 copy(9, w, B[i, t.W_Q] + t.Q_A, w, B[i, t.W_QT])
                 velocities_at_start(B, i, w)

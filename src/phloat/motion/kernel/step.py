@@ -141,6 +141,8 @@ def accept_step(m, w, iw, h):
         copy(t.PORT_SIZE if E[e, t.E_TURNS] else t.DIR, w, E[e, t.E_END], w, E[e, t.E_START])
         if E[e, t.E_TURNS] or E[e, t.E_BODY] < 0:
             copy(t.FRAME_SIZE, w, E[e, t.E_FRAME1], w, E[e, t.E_FRAME0])
+        if E[e, t.E_SHORT]:
+            copy(B[E[e, t.E_BODY], t.LONG], w, E[e, t.E_END] + t.PORT_SIZE, w, E[e, t.E_START] + t.PORT_SIZE)
     for j in range(len(J)):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
             if R[r, t.R_MODE] == t.COMPLIANT:

@@ -38,10 +38,11 @@ BODY_COLUMNS = 64
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
 E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS, E_ENTRY = range(12)
-END_COLUMNS = 12
+E_SHORT = 12  # in data Φ₂ (n × n) of the displacement ½ ηΦ₂η along the axis x of the body; 0: none
+END_COLUMNS = 13
 # E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
 PLAIN_TRIAD, ORTHONORMAL = 1, 2
-# a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section
+# a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section; Φ₂η after it, if any
 C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 28
 POINT_SIZE = 8  # place and arm, to a multiple of four
 # what acts on a port: force, forces on its directions, torque

@@ -200,10 +200,9 @@ def load_state(run: RunBuffers, state: State) -> None:
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
         pose, B = state.pose(name), model.bodies[i]
         n = int(B[t.N_ETA])
-        c0, Gamma = arrays.shift
-        c = c0 + Gamma @ pose.eta
+        (c,), (c_dot,) = arrays.centre.motion(pose.eta[None], pose.rates[None])
         r = pose.r_P + pose.A @ c
-        V = pose.A @ (pose.v_P + np.cross(pose.omega, c) + Gamma @ pose.rates)
+        V = pose.A @ (pose.v_P + np.cross(pose.omega, c) + c_dot)
         w[B[t.W_Q] : B[t.W_Q] + 12 + n] = np.concatenate([r, pose.A.ravel(), pose.eta])
         w[B[t.W_Q1] : B[t.W_Q1] + 12] = np.concatenate([r, pose.A.ravel()])
         w[B[t.W_QT] : B[t.W_QT] + 9] = np.eye(3).ravel()
@@ -239,10 +238,7 @@ def _measure_gaps(run: RunBuffers) -> None:
 
 
 def unload_states(run: RunBuffers, numbers: np.ndarray, only: str | None = None) -> np.ndarray:
-    """States e (times × layout) from output rows (times × numbers); with `only` those of one body, zero elsewhere.
-
-    Each row is independent of the others, bit for bit, which BLAS would not guarantee.
-    """
+    """States e (times × layout) from output rows (times × numbers); with `only` those of one body, zero elsewhere."""
     system, first = run.system, run.packed.first
     e = np.zeros((len(numbers), system.layout.size))
     for i, (name, arrays) in enumerate(run.packed.arrays.items()):
@@ -252,8 +248,7 @@ def unload_states(run: RunBuffers, numbers: np.ndarray, only: str | None = None)
         n, q, v = int(B[t.N_ETA]), int(B[t.W_Q]) - first, int(B[t.W_V]) - first
         r, A, eta = numbers[:, q : q + 3], numbers[:, q + 3 : q + 12].reshape(-1, 3, 3), numbers[:, q + 12 : q + 12 + n]
         V, omega, rates = numbers[:, v : v + 3], numbers[:, v + 3 : v + 6], numbers[:, v + 6 : v + 6 + n]
-        c0, Gamma = arrays.shift
-        c = c0 + _matrix_times_rows(Gamma, eta)
+        c, c_dot = arrays.centre.motion(eta, rates)
         linear, turning = list(range(arrays.linear)), AXES[arrays.turning]
         V_body = np.einsum("tji,tj->ti", A, V)
         values = {
@@ -261,7 +256,7 @@ def unload_states(run: RunBuffers, numbers: np.ndarray, only: str | None = None)
             "A_IB": A.reshape(-1, 9),
             "theta": numbers[:, int(B[t.W_THETA]) - first][:, None],
             "eta": eta,
-            "v_P": (V_body - _cross_rows(omega, c) - _matrix_times_rows(Gamma, rates))[:, linear],
+            "v_P": (V_body - _cross_rows(omega, c) - c_dot)[:, linear],
             "omega": omega[:, turning],
             "eta_dot": rates,
         }
@@ -273,11 +268,6 @@ def unload_states(run: RunBuffers, numbers: np.ndarray, only: str | None = None)
             np.add.at(strain.T, Q.strain, (0.5 * Q.value * eta[:, Q.row] * eta[:, Q.column]).T)
             e[:, system.layout[f"{name}.sigma"]] = (body.elastic.C_inverse @ strain.T).T + run.prestress[i]
     return e
-
-
-def _matrix_times_rows(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """matrix @ row for each row."""
-    return np.einsum("ik,tk->ti", matrix, rows)
 
 
 def _cross_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -105,6 +105,7 @@ def _frame_indices(result: Result, moves: Mapping[str, Pose]) -> np.ndarray:
 
 def _compress_body(drawn: Drawing, move: Pose) -> tuple[Drawing, Pose]:
     """The drawing and the motion of a body, with fewer coordinates η and stresses σ that give nearly the same points and stress."""
+    move = drawn.extended(move)
     if not drawn.cauchy.size:
         move = move._replace(sigma=np.zeros((len(move.r_P), 0)))
     if drawn.rows.shape[1] > MIN_COMPRESSED:
