@@ -67,9 +67,8 @@ def made(recipe, kind: str, world: World):
     ):  # its end P does not turn with η: an angle there would depend on the hidden direction it is read from
         return replace(recipe, frame="cantilever").split(2).discretise(1)
     if kind in BEAMS:
-        options = {"reduced": {}, "slaved": {"axial": 1, "shortening": "slaved"}}
-        body = recipe.discretise(3 if kind in options else 1)
-        return body.reduced(modes=2, **options[kind]) if kind in options else body
+        body = recipe.discretise(3 if kind == "reduced" else 1)
+        return body.reduced(modes=2) if kind == "reduced" else body
     return recipe.discretise()
 
 

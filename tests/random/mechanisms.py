@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 GROUND = -1
-BEAMS = ("beam", "rayleigh", "timoshenko", "pinned", "tapered", "damped", "limp", "reduced", "slaved")
+BEAMS = ("beam", "rayleigh", "timoshenko", "pinned", "tapered", "damped", "limp", "reduced")
 KINDS = ("rigid", *BEAMS, "split", "plate", "solid")
 IN_SPACE = ("revolute", "spherical", "universal", "cylindrical", "prismatic", "planar", "slide", "weld")
 IN_PLANE = ("revolute", "spherical", "prismatic", "slide", "weld")
