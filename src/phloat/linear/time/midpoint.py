@@ -1,7 +1,7 @@
 """One implicit midpoint step of a linear port-Hamiltonian system, factorised once for all steps of one length.
 
-    E (e₁ − e₀)/h = (J − R) ē + Gᵀλ + B ū,   G ē = B_λ ū,   ē = (e₀ + e₁)/2
-    ⇒  H₁ − H₀ = h ȳᵀū − h ēᵀR ē   exactly,   ȳ = Bᵀē + B_λᵀλ
+    E (e₁ − e₀)/h = (J − R) ē + Gᵀλ + (B − P) ū,   G ē = B_λ ū,   ē = (e₀ + e₁)/2
+    ⇒  H₁ − H₀ = h ȳᵀū − h (ē, ū)ᵀW (ē, ū)   exactly,   ȳ = (B + P)ᵀē + B_λᵀλ + (S + N) ū
 
 Without inputs on stresses these are eliminated, σ̄ = σ₀ + ½h C⁻¹Lᵀv̄, and (4/h²) M + (2/h) D + K is factorised with the joints.
 """
@@ -24,10 +24,10 @@ class MidpointSolver:
     """The factorised step of length h, (e₀, ū) ↦ (ē, λ); λ is zero on joint rows that depend on the others."""
 
     def __init__(self, system: LinearPHDAE, h: float) -> None:
-        self.system, self.h = system, h
+        self.system, self.h, self.into = system, h, system.input_map
         self.joint_rows, G = _independent(system.G)
         self.model: SecondOrder | None = None
-        if system.separable and not system.circulatory and not largest(system.B[system.split :]):
+        if system.separable and not system.circulatory and not largest(self.into[system.split :]):
             self.model = replace(SecondOrder.from_system(system), G=csr(G[:, : system.split]))
         try:
             if self.model is None:
@@ -42,10 +42,10 @@ class MidpointSolver:
         model, half, n = self.model, 0.5 * self.h, self.system.split
         lam, flow = np.zeros(self.system.multipliers.size), (self.system.B_lam @ u)[self.joint_rows]
         if model is None:
-            mean, mu = self.factor.solve_both(self.system.E @ e + half * (self.system.B @ u), flow, corrections=1)
+            mean, mu = self.factor.solve_both(self.system.E @ e + half * (self.into @ u), flow, corrections=1)
             lam[self.joint_rows] = mu / half
         else:
-            load = (model.M @ e[:n] / half + model.B_v @ u - model.L @ e[n:]) / half
+            load = (model.M @ e[:n] / half + self.into[:n] @ u - model.L @ e[n:]) / half
             v, mu = self.factor.solve_both(load, flow, corrections=1)
             mean = np.concatenate([v, e[n:] + half * model.stress(v)])
             lam[self.joint_rows] = half * mu
