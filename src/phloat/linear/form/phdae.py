@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -258,8 +258,8 @@ class LinearPHDAE:
         --------
         The port of a beam in the plane takes a force and a torque; (41) divides it into u_int and u_ext.
 
-        >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4, plane="xy")
-        >>> beam.linear().split_port("C", {"force": (0, 1), "torque": 2}).ports.names
+        >>> beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(4)
+        >>> beam.in_plane().linear().split_port("C", {"force": (0, 1), "torque": 2}).ports.names
         ('P', 'C.force', 'C.torque')
         """
         own = self.ports.indices([name])
@@ -342,7 +342,14 @@ def _matrix(name: str, value: Any) -> Any:
     return matrix
 
 
-def channels(system: LinearPHDAE, names: Ports) -> tuple[np.ndarray, tuple[str, ...]]:
+class HasPorts(Protocol):
+    """A model with named ports."""
+
+    @property
+    def ports(self) -> Layout: ...
+
+
+def channels(system: HasPorts, names: Ports) -> tuple[np.ndarray, tuple[str, ...]]:
     """The columns of B and B_λ of the named ports or components ("port[i]"), and a name for each column."""
     columns: list[int] = []
     labels: list[str] = []
