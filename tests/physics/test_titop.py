@@ -76,7 +76,10 @@ def test_inverted_channels_exchange_force_and_acceleration():
         P, C = slice(0, 3), slice(3, 6)
         inverse = la.inv(whole[P, P])
         expected = np.block(
-            [[-inverse, inverse @ whole[P, C]], [whole[C, P] @ inverse, whole[C, C] - whole[C, P] @ inverse @ whole[P, C]]]
+            [
+                [-inverse, inverse @ whole[P, C]],
+                [whole[C, P] @ inverse, whole[C, C] - whole[C, P] @ inverse @ whole[P, C]],
+            ]
         )
         assert equal(part, expected, 1e-9)
     assert equal(values(titop.inverted("P")), values(model), 1e-9)
@@ -88,7 +91,9 @@ def test_a_held_port_gives_the_modes_of_the_cantilever():
     held = ph.poles(ph.swap_causality(BEAM.with_ports("P"), "P"))
     np.testing.assert_allclose(poles, held, rtol=1e-9)
     hinged = ph.poles(ph.swap_causality(BEAM.split_port("P", {"r": (0, 1), "turn": 2}).with_ports("P.r"), "P.r"))
-    np.testing.assert_allclose(to_titop(BEAM).grounded("P", free=HINGE).poles, hinged[1:], rtol=1e-9)  # its rigid turn has no state
+    np.testing.assert_allclose(
+        to_titop(BEAM).grounded("P", free=HINGE).poles, hinged[1:], rtol=1e-9
+    )  # its rigid turn has no state
 
 
 def test_the_reaction_of_a_rigid_body_is_its_inertia():
@@ -118,7 +123,9 @@ def test_the_way_back_takes_heavy_and_light_bodies():
     for rho in (1e-3, 1e9):
         body = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), replace(steel, rho=rho)).discretise(2).in_plane().linear()
         back = from_titop(to_titop(body, accelerated="P"))
-        assert ph.modes(body).rigid == int((np.abs(la.eigvals(ph.state_space(back).A)) < 1e-6 * ph.modes(body).elastic[0]).sum())
+        assert ph.modes(body).rigid == int(
+            (np.abs(la.eigvals(ph.state_space(back).A)) < 1e-6 * ph.modes(body).elastic[0]).sum()
+        )
 
 
 def test_what_is_no_port_of_power_does_not_come_back():
@@ -128,7 +135,9 @@ def test_what_is_no_port_of_power_does_not_come_back():
         from_titop(sensor)
     with raises(ph.errors.InputError):
         from_titop(replace(model, B=-model.B, D=-model.D))  # a negative mass
-    static = Titop(A=np.zeros((0, 0)), B=np.zeros((0, 1)), C=np.zeros((1, 0)), D=[[0.0]], ports=ph.Layout({"P": (1,)}, "port"))
+    static = Titop(
+        A=np.zeros((0, 0)), B=np.zeros((0, 1)), C=np.zeros((1, 0)), D=[[0.0]], ports=ph.Layout({"P": (1,)}, "port")
+    )
     with raises(ph.errors.InputError, "'P'"):
         static.inverted("P")
 
