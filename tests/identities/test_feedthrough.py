@@ -384,6 +384,40 @@ def test_a_controller_reads_the_feedthrough_of_its_last_inputs():
     np.testing.assert_allclose([way for *_, way in seen][1:], 0.05 * np.cumsum(y_mean), rtol=1e-12)
 
 
+def test_rows_without_energy_follow_at_every_output():
+    """The effort between two ports with feedthrough, from an inconsistent start and with jumps of the input."""
+    one, two, C = both(5, (True, True))
+    whole = ph.transformer(one, "p", two, "q", C)
+    reduced, start = ph.eliminate(whole, massless=True), {"x5": np.arange(5.0), "x55": np.ones(5)}
+    jumps = {"a": lambda t: 1.0 if t < 0.15 else -2.0}
+    runs = [ph.simulate(system, start, 0.3, dt=0.01, u=jumps) for system in (whole, reduced)]
+    for quantity in (lambda run: run.y["a"], lambda run: run.y["b"], lambda run: run.works, lambda run: run.lost):
+        np.testing.assert_allclose(*map(quantity, runs), rtol=1e-9, atol=1e-9)
+    for e, u in zip(runs[0].e, runs[0].u, strict=True):
+        row = (whole.dynamics @ e + whole.input_map @ u)[whole.rows["p-q"]]
+        assert np.abs(row).max() <= 1e-12 * np.abs(e).max()
+    unit = stepper(whole, np.concatenate([np.arange(5.0), np.ones(5), np.zeros(3)]), 0.01, outputs=["p-q"])
+    unit.inputs["a.effort"][:] = 1.0
+    unit.begin(0.0)
+    unit.advance(0.0, 0.1)
+    np.testing.assert_allclose(unit.outputs()["p-q"], runs[0]["p-q"][10], rtol=1e-9)
+
+
+def test_the_damper_of_a_wired_controller_follows_the_velocity():
+    mass = ph.LinearPHDAE(
+        E=[[2.0]],
+        J=[[0.0]],
+        B=[[1.0]],
+        rows=ph.Layout({"v": (1,)}, "row"),
+        ports=ph.Layout({"f": (1,)}, "port"),
+        split=1,
+    )
+    damper = ph.control.passive_pid("f", damping=0.7).system
+    loop = ph.wire({"m": mass, "c": damper}, [ph.Wire("c.port", "m.f")])
+    run = ph.simulate(loop, {"m.v": [1.0]}, 0.5, dt=0.05)
+    np.testing.assert_allclose(run["c.damper"], 0.7 * run["m.v"], rtol=1e-12)
+
+
 def pi(gain: float = 4.0, rate: float = 30.0) -> ph.LinearPHDAE:
     """y = (gain + rate/s) u as a port-Hamiltonian system with S = gain."""
     return ph.from_state_space([[0.0]], [[1.0]], [[rate]], [[gain]], ports=["port"])

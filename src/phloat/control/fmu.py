@@ -18,7 +18,7 @@ from phloat.control.exports import from_matlab, to_matlab
 from phloat.errors import InputError, optional_package, positive, require_folder
 from phloat.linear.form.phdae import LinearPHDAE, numbered
 from phloat.linear.time.march import consistent_start, start_rows
-from phloat.linear.time.midpoint import MidpointSolver
+from phloat.linear.time.midpoint import MidpointSolver, massless_rows
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
@@ -263,7 +263,7 @@ class LinearStepper(ExternalStepper):
         self.system = system
         system.rows.indices(self.extra)  # raises PortError for an unknown name
         self.e = self.start = start
-        self.u = np.zeros(system.ports.size)
+        self.u, self.settled = np.zeros(system.ports.size), massless_rows(system)
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
         self.solver: MidpointSolver | None = None
 
@@ -283,7 +283,8 @@ class LinearStepper(ExternalStepper):
             self.way = self.way + self.solver.h * self.system.output(mean, self.lam, self.u)
 
     def outputs(self) -> dict[str, np.ndarray]:
-        y = self.system.output(self.e, self.lam, self.u)
+        e = self.settled(self.e, self.u)
+        y = self.system.output(e, self.lam, self.u)
         out: dict[str, np.ndarray] = {}
         for port in self.ports:
             columns = self.system.ports[port]
@@ -291,7 +292,7 @@ class LinearStepper(ExternalStepper):
                 out[f"{port}.effort"] = y[columns]
             else:
                 out |= {f"{port}.flow": y[columns], f"{port}.way": self.way[columns]}
-        return out | {name: self.e[self.system.rows[name]] for name in self.extra}
+        return out | {name: e[self.system.rows[name]] for name in self.extra}
 
     def _u(self) -> np.ndarray:
         """The inputs as a vector over all ports."""

@@ -22,7 +22,7 @@ from phloat.errors import (
     unknown,
 )
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.midpoint import MidpointSolver, nearest_consistent
+from phloat.linear.time.midpoint import MidpointSolver, massless_rows, nearest_consistent
 
 WAY = ".way"  # suffix of the integral of an output
 CLOSED = 1e-9  # violation of joints that is round-off, relative to the velocities
@@ -170,7 +170,7 @@ def march(
     h = (t_end - t_0) / steps
     output_steps = _output_steps(times, output)
     e = consistent_start(system, start_rows(system, start), u.at(t_0))
-    solver = MidpointSolver(system, h)
+    solver, settled = MidpointSolver(system, h), massless_rows(system)
     controlled = _Controller(system, controller, every)
     moving = system.split if system.split >= 0 else system.rows.size
     way, works, loss = np.zeros(moving), np.zeros(system.ports.size), 0.0
@@ -178,8 +178,10 @@ def march(
     lam_before = None
     rows: list[tuple[np.ndarray, ...]] = []
     for k in range(steps + 1):
+        e = settled(e, controlled.replace_inputs(u.at(times[k])))
         controlled.update(times[k], e, port_way, u.at(times[k]))
         u_k, lam, mean = controlled.replace_inputs(u.at(times[k])), lam_before, e
+        e = settled(e, u_k)
         if k < steps:
             u_mean = controlled.replace_inputs(u.mean(times[k], times[k + 1]))
             mean, lam = solver.mean(e, u_mean)

@@ -8,6 +8,7 @@ Without inputs on stresses these are eliminated, σ̄ = σ₀ + ½h C⁻¹Lᵀv�
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,8 @@ from phloat.errors import InputError
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.second_order import Factor, SecondOrder
+
+SINGULAR = 1e12  # condition number from which rows without energy do not follow from the others
 
 
 class MidpointSolver:
@@ -56,6 +59,25 @@ def nearest_consistent(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.
     """The state nearest to e, in the norm of the energy, that satisfies the joints: G e = B_λ u."""
     joint_rows, G = _independent(system.G)
     return SaddleFactor(system.E, G).solve(system.E @ e, (system.B_lam @ u)[joint_rows])
+
+
+def massless_rows(system: LinearPHDAE) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The function (e, u) ↦ e with the rows a without energy from 0 = F_ax e + F_aa e_a + (B_a − P_a) u, F = J − R.
+
+    A step determines their means only. Rows in joints, and all if F_aa is singular, stay as they are.
+    """
+    rows = np.flatnonzero((np.diff(system.E.indptr) == 0) & (np.diff(system.G.tocsc().indptr) == 0))
+    F, rest = csr(system.dynamics[rows]), np.setdiff1d(np.arange(system.rows.size), rows)
+    if not len(rows) or np.linalg.cond(F_aa := F[:, rows].toarray()) > SINGULAR:
+        return lambda e, u: e
+    by_e, by_u = (-np.linalg.solve(F_aa, a.toarray()) for a in (F[:, rest], system.input_map[rows]))
+
+    def settled(e: np.ndarray, u: np.ndarray) -> np.ndarray:
+        out = e.copy()
+        out[rows] = by_e @ e[rest] + by_u @ u
+        return out
+
+    return settled
 
 
 def _independent(G: Matrix) -> tuple[np.ndarray, Matrix]:
