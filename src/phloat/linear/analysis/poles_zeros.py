@@ -21,6 +21,7 @@ condition of θ and left out.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +35,10 @@ from phloat.linear.form.mass_normalised import FirstOrder, MassNormalised
 from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
 MAX_ROWS = 1500  # rows up to which the dense methods of this file are used
+SLOW = 1e-6  # size of eigenvalues, relative to the largest, that are computed from the inverse
+ACCURATE_INVERSE = (
+    1e8  # condition number of Bauer and Skeel, the smallest in any units, up to which the inverse is used
+)
 SKEW = 1e-13  # defect up to which a matrix of size one is skew
 DETERMINED = 1e-6  # relative error up to which a zero is listed
 ROUGH = 100.0  # relative error (a crude bound) up to which an eigenvalue is a start for Newton's method
@@ -202,10 +207,29 @@ def _finite_roots(size: float, plant: Plant) -> np.ndarray | None:
     if len(D) < len(plant[2]):
         return None
     A = A - F @ la.solve(D, C) if len(D) else A
-    roots = 1j * la.eigvalsh(-1j * A) if np.abs(A + A.T).max(initial=0.0) <= SKEW else la.eigvals(A)
+    if np.abs(A + A.T).max(initial=0.0) <= SKEW:
+        roots = 1j * la.eigvalsh(-1j * A)
+    else:
+        roots = la.eigvals(A)
+        if (slow := _slow_eigenvalues(A, roots)) is not None:
+            return slow * size
     roots = roots * size
     roots[np.abs(roots) <= ZERO * size] = 0.0
     return np.where(np.abs(roots.imag) <= ZERO * size, roots.real, roots)
+
+
+def _slow_eigenvalues(A: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+    """The eigenvalues, slow ones from the inverse of A if it is accurate, although slow and fast ones are far apart; else None."""
+    fast = _by_size(values)
+    if not len(A) or abs(fast[0]) > SLOW * abs(fast[-1]):
+        return None
+    with suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+        row = 1.0 / np.abs(A).max(axis=1)
+        inverse = np.linalg.inv(row[:, None] * A) * row
+        if np.isfinite(inverse).all() and np.abs(la.eigvals(np.abs(inverse) @ np.abs(A))).max() <= ACCURATE_INVERSE:
+            slow = _by_size(1.0 / la.eigvals(inverse))
+            return np.where(np.abs(slow) < np.sqrt(np.abs(slow[0] * fast[-1])), slow, fast) + 0.0
+    return None
 
 
 def _by_size(roots: np.ndarray) -> np.ndarray:

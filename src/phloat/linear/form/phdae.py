@@ -102,7 +102,8 @@ class LinearPHDAE:
             matrix = _matrix(name, getattr(self, name))
             absent = name in ("R", "G", "B_lam") and matrix.shape == (0, 0)
             if absent or (name in RARE and not largest(matrix)):  # a copy of another size need not set these again
-                matrix = zero_matrix(*shape)
+                object.__setattr__(self, name, zero_matrix(*shape))
+                continue
             if matrix.shape != shape:
                 raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
             matrix = csr(matrix.copy())  # the caller's matrix stays unshared
