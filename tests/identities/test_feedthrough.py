@@ -485,6 +485,42 @@ def test_a_run_of_a_reduced_system_is_balanced():
     assert np.abs(run.residual).max() <= 1e-12 * (np.abs(run.works).sum(axis=1) + run.lost).max()
 
 
+def test_a_damper_between_two_beams_goes_the_whole_way(tmp_path):
+    """A port that gives way by S f, connected to a second beam: a damper 1/S between the ends.
+
+    Connected, without the massless effort, reduced, simulated, exported and read again: the same response, balanced and passive.
+    """
+    d, K = 3.0, ph.KelvinVoigt(2e-5)
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=K).discretise(3).in_plane().linear()
+    axes = {"x": 0, "y": 1, "turn": 2}
+    a, b = link.split_port("C", axes).prefixed("a"), link.split_port("P", axes).prefixed("b")
+    S = np.zeros((6, 6))
+    S[a.ports["a.C.y"], a.ports["a.C.y"]] = 1.0 / d
+    yielding = replace(a, S=S)
+    joined = ph.transformer(yielding, "a.C.y", b, "b.P.y").with_ports("a.P", "b.C")
+    assert joined.passive and "a.C.y-b.P.y" in joined.rows
+    loose = ph.append_systems(a, b)
+    gap = loose.B[:, loose.ports["a.C.y"]] - loose.B[:, loose.ports["b.P.y"]]
+    expected = replace(loose, R=loose.R + d * (gap @ gap.T)).with_ports("a.P", "b.C")
+    w, ports = np.geomspace(5.0, 2000.0, 9), ("a.P", "b.C")
+    response = ph.response(expected, ports, omega=w, shift=0.1).values
+    plant = ph.eliminate(joined, massless=True)
+    assert plant.separable and not plant.has_feedthrough  # the feedthrough has become the damper
+    for system in (joined, plant):
+        assert equal(ph.response(system, ports, omega=w, shift=0.1).values, response, 1e-9)
+    fed = replace(plant, S=0.2 * np.eye(6), N=np.eye(6, k=1) - np.eye(6, k=-1))
+    small = ph.reduction.project(fed, ph.reduction.modal_basis(fed, count=8, static=True))
+    assert small.passive and small.has_feedthrough and small.rows.size < fed.rows.size
+    run = ph.simulate(small, t_end=0.2, dt=1e-3, u={"a.P": lambda t: np.array([0.0, np.sin(60.0 * t), 0.0])})
+    assert np.abs(run.residual).max() <= 1e-12 * (np.abs(run.works).sum(axis=1) + run.lost).max()
+    to_matlab(small, tmp_path / "small.mat")
+    back = from_scipy(to_scipy(from_matlab(tmp_path / "small.mat")), ports={"a.P": 3, "b.C": 3}, energy=None)
+    assert back.passive and max(back.structure().values()) < 1e-12
+    again = ph.response(back, ports, omega=w, shift=0.1).values
+    assert equal(again, ph.response(small, ports, omega=w, shift=0.1).values, 1e-9)
+    assert equal(again, response + fed.D.toarray(), 1e-3)
+
+
 # --- out and back ----------------------------------------------------------------------------------------------------
 
 

@@ -236,7 +236,7 @@ def connect_titop(
     R = finite("R", np.eye(len(k_1)) if R is None else R, (len(k_1), len(k_2)))
     released = np.array(free, dtype=int)
     held = np.setdiff1d(np.arange(len(k_1)), released)
-    if np.abs(R[np.ix_(held, released)]).max(initial=0.0) > 0.0:
+    if R[np.ix_(held, released)].any() or R[np.ix_(released, held)].any():
         raise InputError(f"R mixes the free components {tuple(free)} of {port_2!r} with the others")
     parts, m = (first, second), first.ports.size
     joined = Titop(
