@@ -26,6 +26,7 @@ from phloat.errors import InputError, finite
 from phloat.linear.form.mass_normalised import MassNormalised
 from phloat.linear.form.passive import from_state_space
 from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, linear_only, numbered
+from phloat.linear.form.state_space import MAX_STATES
 
 ASYMMETRY = 1e-6  # of the mobility of rigid motions, scaled to a diagonal of one, that is accepted
 SINGULAR = 1e12  # condition number from which channels are not inverted or connected
@@ -173,6 +174,10 @@ def to_titop(system: LinearPHDAE, *, accelerated: Ports = ()) -> Titop:
     (0.5, -2.0)
     """
     linear_only(system)
+    if system.rows.size > MAX_STATES:
+        raise InputError(
+            f"a model of {system.rows.size} states is dense; reduce the system first, to {MAX_STATES} or less"
+        )
     n = system.split
     if not system.separable or largest(system.B[n:]) or largest(system.B_lam) or largest(system.J[:n, :n]):
         raise InputError(
