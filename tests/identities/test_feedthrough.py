@@ -509,7 +509,8 @@ def test_a_damper_between_two_beams_goes_the_whole_way(tmp_path):
     for system in (joined, plant):
         assert equal(ph.response(system, ports, omega=w, shift=0.1).values, response, 1e-9)
     fed = replace(plant, S=0.2 * np.eye(6), N=np.eye(6, k=1) - np.eye(6, k=-1))
-    small = ph.reduction.project(fed, ph.reduction.modal_basis(fed, count=8, static=True))
+    small = ph.reduction.reduce_to_tolerance(fed, tolerance=1e-4, band=(5.0, 2000.0))
+    np.testing.assert_allclose(small.E.toarray(), np.eye(small.rows.size), atol=1e-9)  # no rigid motion comes twice
     assert small.passive and small.has_feedthrough and small.rows.size < fed.rows.size
     run = ph.simulate(small, t_end=0.2, dt=1e-3, u={"a.P": lambda t: np.array([0.0, np.sin(60.0 * t), 0.0])})
     assert np.abs(run.residual).max() <= 1e-12 * (np.abs(run.works).sum(axis=1) + run.lost).max()
