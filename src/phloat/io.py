@@ -21,6 +21,12 @@ from phloat.files.runs import (
     run_sweep as run_sweep,
 )
 from phloat.files.urdf import load_urdf as load_urdf
+from phloat.linear.form.titop import (
+    Titop as Titop,
+    connect_titop as connect_titop,
+    from_titop as from_titop,
+    to_titop as to_titop,
+)
 from phloat.linear.reduction.pymor import from_pymor as from_pymor, to_pymor as to_pymor
 from phloat.many.results import load_ensemble as load_ensemble
 from phloat.motion.saving.recorder import save_result as save_result

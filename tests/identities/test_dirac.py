@@ -226,3 +226,21 @@ def test_joints_that_repeat_each_other_close_to_a_dirac_structure(plane):
     one, two = (ph.dirac_structure(system, state, ports) for system in (once, twice))
     assert two.dimension - one.dimension == twice.multipliers.size - once.multipliers.size > 0
     assert two.closed().angle(one.closed()) < 1e-12
+
+
+def test_a_feedthrough_is_in_the_structure_and_its_loss_is_not():
+    """y = (B + P)ᵀe + (S + N) u: N belongs to the structure, and −P u, −Pᵀe − S u are efforts of resistive pairs."""
+    rng = np.random.default_rng(4)
+    A, root = rng.standard_normal((2, 3, 3)), rng.standard_normal((5, 5))
+    W = root @ root.T
+    layouts = {"rows": ph.Layout({"v": (2,), "s": (1,)}), "ports": ph.Layout({"a": (1,), "b": (1,)})}
+    matrices = {"R": W[:3, :3], "P": W[:3, 3:], "S": W[3:, 3:], "N": [[0.0, 0.7], [-0.7, 0.0]]}
+    system = ph.LinearPHDAE(E=A[0] @ A[0].T, J=A[1] - A[1].T, B=rng.standard_normal((3, 2)), **matrices, **layouts)
+    D = ph.dirac_structure(system)
+    assert D.ports.names == ("v", "s", "v.R", "s.R", "a.R", "b.R", "a", "b") and D.dimension == D.ports.size == 10
+    e, u = rng.standard_normal(3), rng.standard_normal(2)
+    E_e_dot = (system.J - system.R) @ e + (system.B - system.P) @ u
+    flow = np.concatenate([-E_e_dot, e, u, system.output(e, np.zeros(0), u)])
+    effort = np.concatenate([e, -(system.R @ e + system.P @ u), -(system.P.T @ e + system.S @ u), u])
+    np.testing.assert_allclose(D.K @ flow + D.L @ effort, 0.0, atol=1e-13)
+    assert abs(flow @ effort) < 1e-12 and D.power_defect < 1e-14

@@ -121,7 +121,7 @@ def test_response_and_motion_of_the_linear_system_agree_with_its_matrices():
     found = ph.eliminate(linear(column("Beck", "pinned", 4), 24.0))
     tip = found.with_ports("b.C")
     s = 1j * 0.01
-    A = (found.J - found.R + found.N).toarray()
+    A = (found.J - found.R + found.nonconservative).toarray()
     exact = tip.B.toarray().T @ la.solve(s * found.E.toarray() - A, tip.B.toarray())
     np.testing.assert_allclose(
         ph.response(tip, "b.C", omega=np.array([0.01])).values[0], exact, rtol=1e-8, atol=1e-9 * np.abs(exact).max()

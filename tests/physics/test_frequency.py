@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg as la
 from bodies_zoo import steel
 from messages import raises
 
@@ -159,3 +160,88 @@ def test_lines_are_followed_by_their_shapes_where_they_cross():
     exact = np.abs(still - np.outer(rates, [1, -1, 1, -1]))  # the first comes down to zero and goes up again
     np.testing.assert_allclose(found.omega, exact, rtol=1e-6)
     assert found.alike.min() > 0.999 and (np.diff(np.sign(found.omega[:, 1] - found.omega[:, 2])) != 0).sum() == 1
+
+
+# --- rows without energy ---------------------------------------------------------------------------------------------
+
+
+def pencil(E, J, R=None, **joints) -> ph.LinearPHDAE:
+    """A system without ports."""
+    n = len(E)
+    names = {"rows": ph.Layout({"x": (n,)}, "row"), "ports": ph.Layout({}, "port")}
+    return ph.LinearPHDAE(E=E, J=J, R=np.zeros((n, n)) if R is None else R, B=np.zeros((n, 0)), **names, **joints)
+
+
+@pytest.mark.parametrize(("L", "C", "R"), [(1.0, 1.0, 2.0), (1e-6, 1e-9, 50.0), (1e-3, 1e-3, 1e-9), (2e3, 5e2, 1e5)])
+def test_a_circuit_with_a_resistor_as_a_row_has_the_poles_of_its_polynomial(L, C, R):
+    """L i' = −v, C v' = i − i_R, 0 = v − R i_R: index 1."""
+    found = poles(pencil(np.diag([L, C, 0.0]), [[0, -1, 0], [1, 0, -1], [0, 1, 0]], np.diag([0, 0, R])), infinite=True)
+    fast = -0.5 / (R * C) - np.sqrt(complex(0.25 / (R * C) ** 2 - 1.0 / (L * C)))
+    expected = np.array([1.0 / (L * C) / fast, fast])  # up to 1e18 apart
+    expected = expected[expected.imag >= 0.0]
+    np.testing.assert_allclose(found[:-1], expected[np.argsort(np.abs(expected))], rtol=1e-12)
+    assert np.isinf(found[-1]) and np.isfinite(found[:-1]).all()
+
+
+@pytest.mark.parametrize(
+    ("m", "c_1", "c_2"), [(2.0, 0.3, 0.5), (1e6, 1e-9, 1e-3), (1e-6, 1e3, 1e-3), (1e-9, 1e-15, 1e-12)]
+)
+def test_two_springs_meet_at_a_point_without_mass(m, c_1, c_2):
+    """Index 2: the point follows from the rate of equal forces; ω = 1/√(m (c₁ + c₂)), and two infinite poles."""
+    J = [[0, -1, 0, 0], [1, 0, -1, 0], [0, 1, 0, -1], [0, 0, 1, 0]]
+    found = poles(pencil(np.diag([m, c_1, 0.0, c_2]), J), infinite=True)
+    np.testing.assert_allclose(found[:1], [1j / np.sqrt(m * (c_1 + c_2))], rtol=1e-13)
+    assert len(found) == 3 and np.isinf(found[1:]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_joint_between_a_mass_and_a_damper_without_mass(scale):
+    """m v̇ = −λ, c σ̇ = w, 0 = −σ − d w + λ, v = w: a damped oscillator; two infinite poles of the joint, and one of the row."""
+    E, J, R = (
+        np.diag([2.0, 0.0, 1 / (2.0 * scale**2)]),
+        [[0, 0, 0], [0, 0, -1], [0, 1, 0]],
+        np.diag([0, 0.3 * scale, 0]),
+    )
+    joint = {"G": [[1.0, -1.0, 0.0]], "multipliers": ph.Layout({"weld": (1,)}, "multiplier")}
+    found = poles(pencil(E, J, R, **joint), infinite=True)
+    np.testing.assert_allclose(found[0], scale * np.roots([2.0, 0.3, 2.0])[0], rtol=1e-13)
+    assert np.isinf(found[1:]).all() and len(found) == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("index", [1, 2])
+def test_pencils_with_a_known_spectrum_in_any_units(seed, index):
+    """x' = (J − R) x beside rows without energy, mixed by a congruence, each row in units of 1e-4 to 1e4."""
+    rng = np.random.default_rng(seed)
+    n, z = 5, 3
+    J_x, R_x, F_z = rng.normal(size=(n, n)), rng.normal(size=(n, 2)), rng.normal(size=(z, z))
+    J_x, R_x = J_x - J_x.T, R_x @ R_x.T
+    E, J, R = (np.zeros((n + z, n + z)) for _ in range(3))
+    E[:n, :n], J[:n, :n], R[:n, :n] = np.eye(n), J_x, R_x
+    if index == 1:
+        J[n:, n:], R[n:, n:] = F_z - F_z.T, np.diag(10.0 ** rng.uniform(-3, 3, z))
+        known, count = J_x - R_x, z
+    else:  # the rows of z hold z combinations of x, with z as their multipliers
+        J[:n, n:], J[n:, :n] = np.eye(n)[:, :z], -np.eye(n)[:z]
+        known, count = (J_x - R_x)[z:, z:], 2 * z
+    T = np.eye(n + z)
+    T[n:, :n] = rng.normal(size=(z, n))
+    T = T @ np.diag(10.0 ** rng.uniform(-4, 4, n + z))
+    E, J, R = (T.T @ a @ T for a in (E, J, R))
+    found = poles(pencil((E + E.T) / 2, (J - J.T) / 2, (R + R.T) / 2), infinite=True)
+    expected = la.eigvals(known)
+    expected = expected[expected.imag >= 0.0]
+    assert np.isinf(found).sum() == count
+    np.testing.assert_allclose(found[: len(expected)], expected[np.argsort(np.abs(expected))], rtol=1e-7)
+
+
+def test_infinite_poles_of_a_mechanism_are_two_for_each_row_of_its_joints():
+    body = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=210e9, rho=7800.0, nu=0.3)).discretise(2)
+    arm = ph.connect({"a": body}, [ph.Revolute("ground", "a.P", name="hinge")], plane="xy")
+    linear = ph.linearise(arm, ph.place(arm))
+    found = poles(linear, infinite=True)
+    assert np.isinf(found).sum() == 2 * linear.multipliers.size
+    np.testing.assert_array_equal(found[np.isfinite(found)], poles(linear))
+    form = ph.descriptor(linear)
+    values = la.eigvals(form["A"].toarray(), form["E"].toarray(), homogeneous_eigvals=True)
+    assert (np.abs(values[1]) < 1e-6 * np.abs(values[0])).sum() >= linear.multipliers.size  # by SciPy, less sharply

@@ -7,8 +7,9 @@ from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError, unknown
 
 AXES = {  # the names of rows and columns of each matrix
-    **dict.fromkeys("EJRN", ("rows", "rows")),
-    "B": ("rows", "ports"),
+    **dict.fromkeys(("E", "J", "R", "nonconservative"), ("rows", "rows")),
+    **dict.fromkeys("BP", ("rows", "ports")),
+    **dict.fromkeys("SN", ("ports", "ports")),
     "G": ("multipliers", "rows"),
     "B_lam": ("multipliers", "ports"),
 }

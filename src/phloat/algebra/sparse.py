@@ -76,6 +76,24 @@ def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape
     return csr(sp.coo_array(entries, shape=shape))
 
 
+def block_columns(blocks: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> np.ndarray:
+    """The matrix of (rows of a block, its columns), one block of columns after another."""
+    out, start = np.zeros((rows, sum(V.shape[1] for _, V in blocks))), 0
+    for index, V in blocks:
+        out[index, start : start + V.shape[1]] = V
+        start += V.shape[1]
+    return out
+
+
+def symmetric_scale(size: np.ndarray, steps: int = 10) -> np.ndarray:
+    """d > 0 such that the largest entry of every row of size_ij / (d_i d_j) is near one (Ruiz, 2001); 1 for zero rows."""
+    d = np.ones(len(size))
+    for _ in range(steps):
+        row = (size / d / d[:, None]).max(axis=1, initial=0.0)
+        d = d * np.sqrt(np.where(row > 0.0, row, 1.0))
+    return d
+
+
 def largest(a: object) -> float:
     """max |a_ij|, zero for an empty matrix."""
     values = csr(a).data

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from phloat.algebra.sparse import csr
 from phloat.linear.analysis.modes import Modes
 from phloat.linear.analysis.transfer import pole_error
-from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.second_order import SecondOrder
 
@@ -97,6 +97,7 @@ class FixedResponse:
 
 def fixed_responses(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, points: np.ndarray) -> list[FixedResponse]:
     """The response at every s; the adjoint problem has its own factor only if the system is gyroscopic."""
+    linear_only(system)
     form = SecondOrder.from_system(system)
     dual = form if not (form.D - form.D.T).nnz else replace(form, D=csr(form.D.T))
     return [_response(form, dual, into, out, value if value.imag else value.real) for value in points]

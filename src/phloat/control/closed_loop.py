@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
@@ -14,9 +15,9 @@ from phloat.control.coupling import LoopController, joint_axis, wiring, with_ele
 from phloat.control.passive import ControllerRun, PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
-from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.interconnect import append_systems, with_feedback
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.form.state_space import state_space
+from phloat.linear.form.state_space import state_space, without_rows
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
 from phloat.system.system import System
@@ -55,7 +56,7 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
     (array([-1.+9.9499j]), 'motor.control.spring')
     """
     if not isinstance(plant, System):
-        linear_only(plant)
+        linear_only(plant, feedthrough=True)
         if len(controllers) == 1 and isinstance(controllers[0], LoopController):
             return controllers[0].loop(plant)
     loop: Any = plant
@@ -68,7 +69,7 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
 
 
 def _with_controller(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
-    """The loop of a linear plant and a controller, J_12 = −B T B_cᵀ, without the massless rows of the controller."""
+    """The loop u = −Tᵀy_c, u_c = T y of a linear plant and a controller, without the massless rows of the controller."""
     columns = plant.ports.indices(controller.ports)
     for port in plant.driven(controller.ports):
         raise JointError(f"port {port!r} takes a flow; a controller needs one that takes an effort")
@@ -78,37 +79,12 @@ def _with_controller(plant: LinearPHDAE, controller: PassiveController) -> Linea
         raise JointError(f"controller {controller.name!r} has a port that takes a flow; use one that takes an effort")
     n, ports = plant.ports.size, tuple(plant.ports)
     joined = append_systems(plant, inner)
-    J_12 = csr(joined.B[:, columns] @ csr(T.T) @ joined.B[:, n:].T)
-    loop = replace(joined, J=csr(joined.J - J_12 + J_12.T)).with_ports(*ports)
+    U = sp.lil_array((joined.ports.size,) * 2)
+    U[columns, n:] = -T.T
+    loop = with_feedback(joined, csr(U)).with_ports(*ports)
     rows = {name: joined.rows[name] for name in inner.rows}
-    return _without_rows(loop, [n for n, k in rows.items() if not (largest(joined.E[k]) or largest(joined.G[:, k]))])
-
-
-def _without_rows(system: LinearPHDAE, names: list[str]) -> LinearPHDAE:
-    """The system without the named massless rows e_a: the Schur complement of 0 = F_ax e + F_aa e_a with F = J − R.
-
-    J stays skew and R positive. Returns the system itself if F_aa is singular.
-    """
-    if not names:
-        return system
-    massless = system.rows.indices(names)
-    keep = np.setdiff1d(np.arange(system.rows.size), massless)
-    F = csr(system.J - system.R)
-    F_aa = F[massless][:, massless].toarray()
-    if np.linalg.cond(F_aa) > 1e12:
-        return system
-    correction = csr(F[keep][:, massless] @ csr(np.linalg.inv(F_aa)) @ F[massless][:, keep])
-    return replace(
-        system,
-        E=system.E[keep][:, keep],
-        J=system.J[keep][:, keep] - 0.5 * (correction - correction.T),
-        R=system.R[keep][:, keep] + 0.5 * (correction + correction.T),
-        G=system.G[:, keep],
-        B=system.B[keep],
-        rows=system.rows.only(name for name in system.rows if name not in names),
-        split=system.split - int((massless < system.split).sum()) if system.split >= 0 else -1,
-        fields={name: replace(f, motion=f.motion[:, keep]) for name, f in system.fields.items()},
-    )
+    massless = [name for name, k in rows.items() if not (largest(joined.E[k]) or largest(joined.G[:, k]))]
+    return without_rows(loop, loop.rows.indices(massless)) or loop
 
 
 def _with_elements(system: System, controller: PassiveController) -> System:
@@ -150,10 +126,10 @@ class PassivityCertificate:
 @one_thread()
 def passivity_certificate(loop: LinearPHDAE) -> PassivityCertificate:
     """Checks E ≥ 0, R ≥ 0 and J skew: then the energy never increases by more than the ports supply."""
-    linear_only(loop)
+    linear_only(loop, feedthrough=True)
     defects = loop.structure()
     passive = loop.passive and max(defects.values()) < 1e-9
-    energy, dissipation = negativity_defect(loop.E), negativity_defect(loop.R)
+    energy, dissipation = negativity_defect(loop.E), negativity_defect(loop.W if loop.has_feedthrough else loop.R)
     return PassivityCertificate(passive, defects, energy, dissipation, float(loop_poles(loop).real.max()))
 
 

@@ -18,7 +18,7 @@ from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, SampleTimeWarning, mapping, number, unknown
 from phloat.joints.elements import JointDamper, JointSpring
 from phloat.joints.rows import Row
-from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import descriptor
 from phloat.linear.time.march import WAY
 from phloat.motion.run.outputs import Outputs
@@ -94,25 +94,32 @@ def warn_of_sample_time(every: float, fastest: float) -> None:
 
 
 class MidpointStep:
-    """The midpoint step of E x' = A x + B m, u = C x as matrices: (E − ½hA) x̄ = E x + ½h B m̄, ū = C x̄.
+    """The midpoint step of E x' = A x + B m, u = C x + D m as matrices: (E − ½hA) x̄ = E x + ½h B m̄, ū = C x̄ + D m̄.
 
     The first `states` of x (default: all) are states; the others follow from them. `impedance` is ∂ū/∂m̄.
     """
 
     def __init__(
-        self, E: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, h: float, states: int | None = None
+        self,
+        E: np.ndarray,
+        A: np.ndarray,
+        B: np.ndarray,
+        C: np.ndarray,
+        h: float,
+        states: int | None = None,
+        D: np.ndarray | float = 0.0,
     ) -> None:
         n = len(E) if states is None else states
         mean = np.linalg.solve(E - 0.5 * h * A, np.hstack([E[:, :n], 0.5 * h * B]))
         output = C @ mean
         self.by_state, self.by_input = mean[:n, :n], mean[:n, n:]
-        self.out_by_state, self.impedance = output[:, :n], output[:, n:]
+        self.out_by_state, self.impedance = output[:, :n], output[:, n:] + D
 
     @classmethod
     def from_system(cls, system: LinearPHDAE, T: np.ndarray, h: float) -> MidpointStep:
         """The step of a controller with the inputs u_c = T m, m the flows of the plant; its impedance is Z ≥ 0."""
-        E, A, B = (descriptor(system)[name].toarray() for name in "EAB")
-        return cls(E, A, B @ T, (B @ T).T, h, system.rows.size)
+        E, A, B, C, D = (descriptor(system)[name].toarray() for name in "EABCD")
+        return cls(E, A, B @ T, T.T @ C, h, system.rows.size, T.T @ D @ T)
 
     def mean(self, x: np.ndarray, m: np.ndarray) -> np.ndarray:
         """The mean x̄ = (start + end)/2 of the step from x with the mean input m."""
@@ -141,6 +148,7 @@ def with_dampers(name: str, model: Model, ports: Sequence[str], Z: np.ndarray) -
         if (size := model.ports.shape(port)[0]) != 1:
             raise InputError(f"port {port!r} has {size} components; a controller acts on ports of one component")
     if isinstance(model, LinearPHDAE):
+        linear_only(model, circulatory=True)
         B = model.B[:, model.ports.indices(ports)]
         return replace(model, R=csr(model.R + B @ csr(0.5 * (Z + Z.T)) @ B.T))
     if np.abs(Z - np.diag(np.diag(Z))).max(initial=0.0) > COUPLING * np.abs(Z).max(initial=0.0):

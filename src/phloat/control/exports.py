@@ -5,6 +5,8 @@ In a .mat file E, J, R, B, G, B_lam are sparse matrices and `split` a number; `r
 
     s = load('arm.mat'); k = zeros(size(s.G, 1)); B = full([s.B; s.B_lam]);
     sys = dss(full([s.J - s.R, s.G'; -s.G, k]), B, B', 0, full(blkdiag(s.E, k)));
+
+Of a system with feedthrough there are also P, S and N: [s.B - s.P; s.B_lam], [s.B + s.P; s.B_lam]' and s.S + s.N.
 """
 
 from __future__ import annotations
@@ -30,13 +32,14 @@ if TYPE_CHECKING:
     from control import StateSpace
 
 SIGNAL = re.compile(r"(?P<port>.+)_(?:effort|flow)(?:\[\d+\])?$")
-VERSION = 1  # of .mat files
+VERSION = 2  # of .mat files; 2 has a feedthrough
 MATRICES = ("E", "J", "R", "B", "G", "B_lam")
+FEEDTHROUGH = ("P", "S", "N")
 LAYOUTS = ("rows", "ports", "multipliers")
 
 
 def to_control(system: LinearPHDAE, *, name: str | None = None) -> StateSpace:
-    """The system as a `control.StateSpace` with dense matrices; joints are eliminated.
+    """The system as a `control.StateSpace` with dense matrices; joints are eliminated, a feedthrough is D.
 
     Inputs are named "elbow_effort", outputs "elbow_flow" ("tip_effort[0]" … for ports with several components); a dot in a name
     becomes "_", as python-control does not allow it. The states are energy coordinates, H = ½ xᵀx, so that A + Aᵀ ≤ 0 and C = Bᵀ;
@@ -125,12 +128,13 @@ def from_scipy(system: signal.lti, *, ports: PortSizes = None, energy: Values | 
 
 def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
     """Writes the system to a .mat file: matrices, names, the split and the fields, in double precision."""
-    linear_only(system)
+    linear_only(system, feedthrough=True)
     file = Path(path)
     if file.suffix != ".mat":
         raise InputError(f"{str(file)!r} does not end in .mat")
-    values: dict[str, Any] = {"phloat_version": VERSION, "split": system.split}
-    values |= {name: sp.csc_matrix(getattr(system, name)) for name in MATRICES}
+    names = (*MATRICES, *FEEDTHROUGH) if system.has_feedthrough else MATRICES
+    values: dict[str, Any] = {"phloat_version": VERSION if system.has_feedthrough else 1, "split": system.split}
+    values |= {name: sp.csc_matrix(getattr(system, name)) for name in names}
     values |= {name: _struct(getattr(system, name)) for name in LAYOUTS}
     fields = system.fields.values()
     values["fields"] = {
@@ -148,7 +152,8 @@ def to_matlab(system: LinearPHDAE, path: str | Path) -> None:
 def from_matlab(path: str | Path) -> LinearPHDAE:
     """The system in a .mat file of `to_matlab`, exactly as written, or in any with matrices E, J and B.
 
-    R, G and B_lam are zero by default; rows and ports without names are "x" and "u".
+    R, G, B_lam and the feedthrough P, S, N are zero by default, Q is the identity (see `LinearPHDAE`); rows and ports without names
+    are "x" and "u".
     """
     file = Path(path)
     contents = _read(file)
@@ -158,7 +163,8 @@ def from_matlab(path: str | Path) -> LinearPHDAE:
         raise InputError(f"{str(file)!r} has no {' and no '.join(missing)}; there are: {names or 'none'}")
     if "phloat_version" in contents and (version := int(contents["phloat_version"].item())) > VERSION:
         raise InputError(f"{str(file)!r} has version {version}; this phloat reads up to {VERSION}: use a newer one")
-    matrices = {name: _matrix(file, name, contents[name]) for name in MATRICES if name in contents}
+    known = (*MATRICES, *FEEDTHROUGH, "Q")
+    matrices = {name: _matrix(file, name, contents[name]) for name in known if name in contents}
     joints = matrices["G"].shape[0] if "G" in matrices else 0
     return LinearPHDAE(
         **matrices,

@@ -18,7 +18,7 @@ from phloat.control.exports import from_matlab, to_matlab
 from phloat.errors import InputError, optional_package, positive, require_folder
 from phloat.linear.form.phdae import LinearPHDAE, numbered
 from phloat.linear.time.march import consistent_start, start_rows
-from phloat.linear.time.midpoint import MidpointSolver
+from phloat.linear.time.midpoint import MidpointSolver, massless_rows
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
@@ -252,7 +252,8 @@ class SystemStepper(ExternalStepper):
 class LinearStepper(ExternalStepper):
     """Advances a linear system by the midpoint rule.
 
-    Outputs are the effort of each driven port, and the flow of each other port with its integral ("elbow.way").
+    Outputs are the effort of each driven port, and the flow of each other port with its integral ("elbow.way"). A feedthrough
+    acts with the inputs of the last step.
     """
 
     def __init__(
@@ -262,33 +263,36 @@ class LinearStepper(ExternalStepper):
         self.system = system
         system.rows.indices(self.extra)  # raises PortError for an unknown name
         self.e = self.start = start
+        self.u, self.settled = np.zeros(system.ports.size), massless_rows(system)
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
         self.solver: MidpointSolver | None = None
 
     def begin(self, t: float) -> None:
-        self.e = consistent_start(self.system, self.start, self._u())
+        self.u = self._u()
+        self.e = consistent_start(self.system, self.start, self.u)
 
     def advance(self, t: float, length: float) -> None:
         times = nodes(t, length, self.dt)
         h = length / (len(times) - 1)
         if self.solver is None or abs(h - self.solver.h) > 1e-9 * h:
             self.solver = MidpointSolver(self.system, h)
-        u = self._u()
+        self.u = self._u()
         for _ in times[1:]:
-            mean, self.lam = self.solver.mean(self.e, u)
+            mean, self.lam = self.solver.mean(self.e, self.u)
             self.e = 2.0 * mean - self.e
-            self.way = self.way + self.solver.h * (self.system.B.T @ mean)
+            self.way = self.way + self.solver.h * self.system.output(mean, self.lam, self.u)
 
     def outputs(self) -> dict[str, np.ndarray]:
-        flow, effort = self.system.B.T @ self.e, self.system.B_lam.T @ self.lam
+        e = self.settled(self.e, self.u)
+        y = self.system.output(e, self.lam, self.u)
         out: dict[str, np.ndarray] = {}
         for port in self.ports:
             columns = self.system.ports[port]
             if port in self.driven:
-                out[f"{port}.effort"] = (flow + effort)[columns]
+                out[f"{port}.effort"] = y[columns]
             else:
-                out |= {f"{port}.flow": flow[columns], f"{port}.way": self.way[columns]}
-        return out | {name: self.e[self.system.rows[name]] for name in self.extra}
+                out |= {f"{port}.flow": y[columns], f"{port}.way": self.way[columns]}
+        return out | {name: e[self.system.rows[name]] for name in self.extra}
 
     def _u(self) -> np.ndarray:
         """The inputs as a vector over all ports."""

@@ -50,7 +50,7 @@ class PassiveController:
     made: partial[PassiveController] | None = None  # the call that constructs it, to repeat it with other numbers
 
     def __post_init__(self) -> None:
-        linear_only(self.system)
+        linear_only(self.system, feedthrough=True)
         if not self.wires:
             raise InputError(f"controller {self.name!r} has no wire; its ports are {', '.join(self.system.ports)}")
         for wire in self.wires:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, largest
 from phloat.bodies.beams.beam import Beam
@@ -28,7 +29,7 @@ from phloat.joints.elements import Passive
 from phloat.joints.loads import Acting
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
-from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.interconnect import append_systems, with_feedback
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.connection import (
     Actuator,
@@ -332,19 +333,22 @@ def wire(systems: Mapping[str, Any], wires: Sequence[Any]) -> LinearPHDAE:
             raise InputError(f"{type(wire).__name__} does not hold linear systems together; use Wire(port, port)")
     linear = {name: part.linear() if isinstance(part, Body) else part for name, part in systems.items()}
     combined = append_systems(*(system.prefixed(name) for name, system in linear.items()))
-    J = combined.J
     for wire in wires:
         for port in (wire.controller, wire.plant):
             if port not in combined.ports:
                 raise PortError(unknown("port", port, combined.ports))
             if largest(combined.B_lam[:, combined.ports[port]]):
                 raise JointError(f"port {port!r} takes a flow; a wire needs ports that take an effort")
-        C, P = (combined.B[:, combined.ports[port]] for port in (wire.controller, wire.plant))
-        if C.shape[1] != P.shape[1]:
+        size, other = (combined.ports.shape(port)[0] for port in (wire.controller, wire.plant))
+        if size != other:
             raise JointError(
-                f"{wire.controller!r} has {C.shape[1]} components and {wire.plant!r} {P.shape[1]}; a wire needs equal ones"
+                f"{wire.controller!r} has {size} components and {wire.plant!r} {other}; a wire needs equal ones"
             )
-        coupling = wire.gain * csr(P @ C.T)
-        J = csr(J - coupling + coupling.T)
+    U = sp.lil_array((combined.ports.size,) * 2)
+    for wire in wires:
+        U[combined.ports[wire.plant], combined.ports[wire.controller]] -= wire.gain * np.eye(
+            combined.ports.shape(wire.plant)[0]
+        )
     controller_ports = {wire.controller for wire in wires}
-    return replace(combined, J=J).with_ports(*(port for port in combined.ports if port not in controller_ports))
+    combined = with_feedback(combined, csr(U))
+    return combined.with_ports(*(port for port in combined.ports if port not in controller_ports))

@@ -45,7 +45,8 @@ class DiracStructure:
     connected there. Since K Lᵀ + L Kᵀ = 0, the elements of D are also f = Lᵀv, e = Kᵀv for any v.
 
         storage       "rod.v_P" …         f = −E ė                  e = z
-        resistive     "rod.eta_dot.R" …   f = z                     e = −R z, where R acts
+        resistive     "rod.eta_dot.R" …   f = z                     e = −R z (− P u), where R acts
+                      "tip.R" …           f = u                     e = −Pᵀz − S u, of ports with a feedthrough
         constraint    "elbow.lam" …       f = G z − B_λ u, zero     e = λ
         external      "tip" …             f = y, the output         e = u, the input (of driven axes f = u, e = y)
 
@@ -156,7 +157,7 @@ def dirac_structure(
         −f_S = J e_S + B_R e_R + Gᵀλ + B u,   f_R = B_Rᵀe_S,   f_C = G e_S − B_λ u,   y = Bᵀe_S + B_λᵀλ
 
     with −f_S = E ė, e_S = z and e_R = −R z on the fields that R acts on. What energy the bodies store and what they dissipate is
-    not in it.
+    not in it. With a feedthrough N is in it, y = … + N u, and ports that P or S act on have a resistive pair of their own.
 
     Parameters
     ----------
@@ -185,18 +186,30 @@ def dirac_structure(
     """
     matrices = _matrices(system, state)
     J, R, G, rows = matrices.J, matrices.R, matrices.G, matrices.rows
+    P, S, N = (zero_matrix(rows.size, matrices.ports.size), *(2 * [zero_matrix(*2 * (matrices.ports.size,))]))
     if isinstance(matrices, LinearPHDAE):
-        J = csr(0.5 * (J - J.T))  # it is skew up to a tolerance
-    resisting = rows.only(name for name in rows if R[rows[name]].nnz)
+        J, P, S = csr(0.5 * (J - J.T)), matrices.P, matrices.S  # J and N are skew up to a tolerance
+        N = csr(0.5 * (matrices.N - matrices.N.T))
+    resisting = rows.only(name for name in rows if R[rows[name]].nnz or P[rows[name]].nnz)
     external = matrices.ports.only(matrices.ports if ports is None else [ports] if isinstance(ports, str) else ports)
     inputs = matrices.ports.indices(external)
     B, B_lam = matrices.B[:, inputs], matrices.B_lam[:, inputs]
+    losing = external.only(p for p in external if P[:, matrices.ports[p]].nnz or S[matrices.ports[p]].nnz)
     B_R = csr(sp.eye_array(rows.size, format="csc")[:, rows.indices(resisting)])
-    blocks = [[J, B_R, G.T, B], [-B_R.T, None, None, None], [-G, None, None, B_lam], [-B.T, None, -B_lam.T, None]]
-    named = (rows, _with_ending(resisting, "R"), _with_ending(matrices.multipliers, "lam"), external)
+    I_R = csr(sp.eye_array(external.size, format="csc")[:, external.indices(losing)])
+    blocks = [
+        [J, B_R, None, G.T, B],
+        [-B_R.T, None, None, None, None],
+        [None, None, None, None, -I_R.T],
+        [-G, None, None, None, B_lam],
+        [-B.T, None, I_R, -B_lam.T, -N[inputs][:, inputs]],
+    ]
+    resistive = (_with_ending(resisting, "R"), _with_ending(losing, "R"))
+    named = (rows, *resistive, _with_ending(matrices.multipliers, "lam"), external)
     L = stacked(blocks)
     layout = joined_layouts(named, "port")
-    kinds = {name: kind for kind, part in zip(KINDS, named, strict=True) for name in part}
+    of_parts = ("storage", "resistive", "resistive", "constraint", "external")
+    kinds = {name: kind for kind, part in zip(of_parts, named, strict=True) for name in part}
     driven = np.zeros(layout.size, dtype=bool)
     driven[layout.size - external.size :] = abs(B_lam).sum(axis=0) > 0  # their input is the flow
     keep, swap = (sp.diags_array(mask.astype(float)) for mask in (~driven, driven))
@@ -209,7 +222,7 @@ def _matrices(system: System | LinearPHDAE, state: State | None) -> Terms | Line
         if state is None:
             raise InputError("the Dirac structure of a System depends on its state: dirac_structure(system, state)")
         return terms(system, state)
-    linear_only(system)
+    linear_only(system, feedthrough=True)
     if state is not None:
         raise InputError("a linear system has one Dirac structure, at any state: dirac_structure(linear)")
     return system

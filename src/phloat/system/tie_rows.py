@@ -136,7 +136,7 @@ def with_stresses(
     return replace(
         combined,
         J=csr(combined.J + coupling),
-        N=combined.N if circulation is None else circulation,
+        nonconservative=combined.nonconservative if circulation is None else circulation,
         followers=followers or system.followers,
     )
 

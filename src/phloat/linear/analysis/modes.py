@@ -23,7 +23,7 @@ from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
-from phloat.linear.analysis.poles_zeros import ZERO, energy_form
+from phloat.linear.analysis.energy_form import ZERO, energy_form
 from phloat.linear.analysis.shift_invert import ShiftInvert
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
@@ -96,7 +96,7 @@ class Modes:
         if name in self.system.fields:
             return self.system.fields[name].of(e)
         if name in self.system.ports:
-            return np.asarray(self.system.B[:, self.system.ports[name]].T @ e)
+            return np.asarray(self.system.output_map[:, self.system.ports[name]].T @ e)
         raise InputError(unknown("body or port", name, [*self.system.fields, *self.system.ports]))
 
     def __len__(self) -> int:
@@ -151,7 +151,7 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     >>> (ph.modes(linear, 3).omega / unit).round(2)
     array([ 3.52, 22.06, 62.17])
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=True, feedthrough=True)
     n = system.split
     if n < 0:
         raise InputError("modes need rows in the order (v | σ); construct the system with split=(number of velocities)")

@@ -2,11 +2,12 @@
 
 A zero is an s at which inputs move the system and the outputs are zero:
 
-    (J − R − sE) e + Gᵀλ + B u = 0,   −G e + B_λ u = 0,   Bᵀe + B_λᵀλ = 0.
+    (J − R − sE) e + Gᵀλ + (B − P) u = 0,   −G e + B_λ u = 0,   (B + P)ᵀe + B_λᵀλ + (S + N) u = 0.
 
-Joints are outputs that are always zero, with λ as their inputs, so poles are the zeros of a system without ports. With
-E = X S Xᵀ, S = ±1, and x = Xᵀe the matrix of a lossless system is skew, and stays so while the algebraic part is eliminated by
-rotations (Emami-Naeini and Van Dooren, 1982): zeros of a port on itself are the poles with that port fixed, between its poles.
+Joints are outputs that are always zero, with λ as their inputs, so poles are the zeros of a system without ports. Rows without
+energy are such equations, too, with their e as inputs. With E = X S Xᵀ, S = ±1, and x = Xᵀe the matrix of a lossless system is
+skew, and stays so while the algebraic part is eliminated by rotations (Emami-Naeini and Van Dooren, 1982): zeros of a port on
+itself are the poles with that port fixed, between its poles.
 
 Zeros between different ports of a lossless system are computed in modal coordinates, (Ω² + s²) q = b u and 0 = c q. With a shift,
 D = Ω² + σ², they are eigenvalues of a matrix without u,
@@ -20,20 +21,24 @@ condition of θ and left out.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import csr, largest, signed_root
+from phloat.algebra.sparse import csr, largest
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, positive
+from phloat.linear.analysis.energy_form import RANK, ZERO, Plant, has_massless, scaled_state_space
 from phloat.linear.form.mass_normalised import FirstOrder, MassNormalised
 from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
 MAX_ROWS = 1500  # rows up to which the dense methods of this file are used
-RANK = 1e-11  # singular value that counts as zero, for matrices of size one
-ZERO = 1e-12  # |s| that counts as zero, relative to the largest entry of A
+SLOW = 1e-6  # size of eigenvalues, relative to the largest, that are computed from the inverse
+ACCURATE_INVERSE = (
+    1e8  # condition number of Bauer and Skeel, the smallest in any units, up to which the inverse is used
+)
 SKEW = 1e-13  # defect up to which a matrix of size one is skew
 DETERMINED = 1e-6  # relative error up to which a zero is listed
 ROUGH = 100.0  # relative error (a crude bound) up to which an eigenvalue is a start for Newton's method
@@ -101,7 +106,7 @@ def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> n
     >>> (ph.zeros(linear, "motor")[:2] / unit).imag.round(2)  # exact: 3.516 and 22.034
     array([ 3.52, 22.06])
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=True, feedthrough=True)
     into, out, ends = inputs_outputs(system, inputs, outputs)
     if len(into) != len(out):
         raise InputError(f"there are {len(into)} inputs and {len(out)} outputs; choose components, as in 'port[0]'")
@@ -116,13 +121,16 @@ def zeros(system: LinearPHDAE, inputs: Ports, outputs: Ports | None = None) -> n
 
 
 @one_thread()
-def poles(system: LinearPHDAE) -> np.ndarray:
+def poles(system: LinearPHDAE, *, infinite: bool = False) -> np.ndarray:
     """The poles of a linear system, which may be damped, loaded or spinning.
 
     Parameters
     ----------
     system : LinearPHDAE
-        A linear system of moderate size; reduce a large one first, or use `modes`.
+        A linear system of moderate size; reduce a large one first, or use `modes`. Rows may be without energy (E singular).
+    infinite : bool, optional
+        Append the infinite poles of the descriptor form with the multipliers, as `inf`: two for every joint row, one for every
+        row whose value follows from the others, more if it follows from their rates.
 
     Returns
     -------
@@ -140,14 +148,27 @@ def poles(system: LinearPHDAE) -> np.ndarray:
     >>> ph.poles(ph.linearise(cart, ph.place(cart))).round(4)  # −1 + j√3
     array([-1.+1.7321j])
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=True, feedthrough=True)
     _require_dense_size(system)
+    if system.separable and not system.circulatory and not has_massless(system):
+        roots, count = _second_order_poles(system), 2 * system.multipliers.size
+    else:
+        roots, count = _descriptor_poles(system)
+    return np.append(_by_size(roots), np.full(count if infinite else 0, np.inf))
+
+
+def _descriptor_poles(system: LinearPHDAE) -> tuple[np.ndarray, int]:
+    """The finite poles with Im ≥ 0 and the number of infinite ones."""
     none = np.zeros(0, dtype=int)
-    direct = system.separable and not system.circulatory
-    roots = _second_order_poles(system) if direct else _invariant_zeros(system, none, none)
+    size, plant = scaled_state_space(system, none, none)
+    roots = _finite_roots(size, plant)
     if roots is None:
-        raise InputError("joints are redundant: remove those rows first, as linearise does")
-    return _by_size(roots)
+        raise InputError(
+            "the equations do not determine the motion: joints are redundant (remove those rows first, as linearise does), or "
+            "a row without inertia, stiffness and damping is free"
+        )
+    unreached = system.rows.size - len(plant[0]) if not has_massless(system) else 0  # zero poles that are not listed
+    return roots[roots.imag >= 0.0], system.rows.size + system.multipliers.size - len(roots) - unreached
 
 
 def _second_order_poles(system: LinearPHDAE) -> np.ndarray:
@@ -176,16 +197,39 @@ def _require_dense_size(system: LinearPHDAE) -> None:
 
 def _invariant_zeros(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     """The zeros with Im ≥ 0 by elimination of the algebraic equations, not sorted; None if every s is a zero."""
-    size, plant = scaled_state_space(system, into, out)
+    roots = _finite_roots(*scaled_state_space(system, into, out))
+    return None if roots is None else roots[roots.imag >= 0.0]
+
+
+def _finite_roots(size: float, plant: Plant) -> np.ndarray | None:
+    """All s · `size` with ẋ = A x + F w, 0 = C x + D w; None if every s is one."""
     A, C, F, D = (a.T for a in _eliminate_algebraic(*_eliminate_algebraic(*plant)))
     if len(D) < len(plant[2]):
         return None
     A = A - F @ la.solve(D, C) if len(D) else A
-    roots = 1j * la.eigvalsh(-1j * A) if np.abs(A + A.T).max(initial=0.0) <= SKEW else la.eigvals(A)
+    if np.abs(A + A.T).max(initial=0.0) <= SKEW:
+        roots = 1j * la.eigvalsh(-1j * A)
+    else:
+        roots = la.eigvals(A)
+        if (slow := _slow_eigenvalues(A, roots)) is not None:
+            return slow * size
     roots = roots * size
     roots[np.abs(roots) <= ZERO * size] = 0.0
-    roots = np.where(np.abs(roots.imag) <= ZERO * size, roots.real, roots)
-    return np.asarray(roots[roots.imag >= 0.0])
+    return np.where(np.abs(roots.imag) <= ZERO * size, roots.real, roots)
+
+
+def _slow_eigenvalues(A: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+    """The eigenvalues, slow ones from the inverse of A if it is accurate, although slow and fast ones are far apart; else None."""
+    fast = _by_size(values)
+    if not len(A) or abs(fast[0]) > SLOW * abs(fast[-1]):
+        return None
+    with suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+        row = 1.0 / np.abs(A).max(axis=1)
+        inverse = np.linalg.inv(row[:, None] * A) * row
+        if np.isfinite(inverse).all() and np.abs(la.eigvals(np.abs(inverse) @ np.abs(A))).max() <= ACCURATE_INVERSE:
+            slow = _by_size(1.0 / la.eigvals(inverse))
+            return np.where(np.abs(slow) < np.sqrt(np.abs(slow[0] * fast[-1])), slow, fast) + 0.0
+    return None
 
 
 def _by_size(roots: np.ndarray) -> np.ndarray:
@@ -213,71 +257,6 @@ def _eliminate_algebraic(A: np.ndarray, F: np.ndarray, C: np.ndarray, D: np.ndar
         if not fixed:
             break
     return A.T, C.T, F.T, D.T
-
-
-@one_thread()
-def scaled_state_space(
-    system: LinearPHDAE, into: np.ndarray, out: np.ndarray
-) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """The frequency that A was divided by, and (A, F, C, D) of ẋ = A x + F (λ, u), 0 = C x + D (λ, u), each of size one."""
-    inverse, sign, A = _energy_coordinates(system)
-    joints = system.multipliers.size
-    G, B, B_lam = system.G.toarray(), system.B.toarray(), system.B_lam.toarray()
-    F = sign[:, None] * (inverse @ np.hstack([G.T, B[:, into]]))
-    C = np.vstack([-G, B[:, out].T]) @ inverse.T
-    D = np.zeros((joints + len(out), joints + len(into)))
-    D[:joints, joints:], D[joints:, :joints] = B_lam[:, into], B_lam[:, out].T
-    constraint_rows = np.flatnonzero(~np.any(D[:joints], axis=1))  # a driven joint moves the rest
-    A, F, C = _without_unreached_stresses(system, A, F, C, C[constraint_rows])
-    size = float(np.abs(A).max(initial=0.0)) or 1.0
-    row, column = _lengths(np.hstack([C, D]).T), _lengths(np.vstack([F, D]))
-    return size, (A / size, F / column, C / row[:, None], D / column / row[:, None])
-
-
-def _lengths(columns: np.ndarray) -> np.ndarray:
-    """The norms of the columns, 1 for a zero column."""
-    length = np.linalg.norm(columns, axis=0)
-    return np.where(length > 0.0, length, 1.0)
-
-
-def _energy_coordinates(system: LinearPHDAE) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """X⁻¹ and S of E = X S Xᵀ, and S X⁻¹(J − R) X⁻ᵀ."""
-    try:
-        root, sign, _ = signed_root(system.E)
-    except la.LinAlgError:
-        raise InputError("E is singular: some row stores no energy; eliminate it first") from None
-    inverse = root.toarray()
-    return inverse, sign, sign[:, None] * (inverse @ (inverse @ system.dynamics.toarray()).T).T
-
-
-def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
-    """The system without joints in energy coordinates x: ẋ = size · A x, e = T x. Returns size, A, T, with max |A_ij| = 1.
-
-    Stresses that no motion changes are left out.
-    """
-    inverse, _, A = _energy_coordinates(system)
-    n = system.split
-    U, reached, _ = la.svd(A[n:, :n], full_matrices=False)
-    T = la.block_diag(np.eye(n), U[:, reached > ZERO * reached.max(initial=0.0)])
-    A = T.T @ A @ T
-    size = float(np.abs(A).max(initial=0.0)) or 1.0
-    return size, A / size, inverse.T @ T
-
-
-def _without_unreached_stresses(
-    system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, constraints: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A, F and C without stresses that no motion changes: they would be poles and zeros at s = 0 without meaning.
-
-    `constraints` are joint rows; only motions that they allow change stresses.
-    """
-    n = system.split
-    coupled = np.any(A[n:, n:]) or np.any(F[n:]) or np.any(C[:, n:]) or largest(system.E[:n, n:])
-    if not 0 < n < system.rows.size or coupled:
-        return A, F, C
-    U, size, _ = la.svd(A[n:, :n] @ la.null_space(constraints[:, :n], rcond=RANK), full_matrices=False)
-    T = la.block_diag(np.eye(n), U[:, size > ZERO * size.max(initial=0.0)])
-    return T.T @ A @ T, T.T @ F, C @ T
 
 
 def _lossless_pair(system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> bool:

@@ -93,7 +93,7 @@ def response(
     >>> ph.response(linear, "motor", omega=[1.0, 10.0])["motor", "motor"].imag.round(6)
     array([-2. , -0.2])
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=True, feedthrough=True)
     into, out, ends = inputs_outputs(system, inputs, outputs)
     omega, shift = finite_row("omega", omega), number("shift", shift)
     return Response(omega, transfer_function(system, into, out, shift + 1j * omega), *ends)
@@ -108,6 +108,6 @@ def transmission(
     A source port that takes an effort is driven instead. A target port that is driven gives its reaction. By reciprocity T is also
     the fraction of a force at a target that reaches the fixed source.
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=True, feedthrough=True)
     driven = system if system.driven([source]) else swap_causality(system, source)
     return response(driven, source, targets, omega=omega, shift=shift)

@@ -1,4 +1,4 @@
-"""H(s) = Cᵀ (sE − A)⁻¹ B at many s, with joints: x = (e, λ), A = [[J − R, Gᵀ], [−G, 0]].
+"""H(s) = C (sE − A)⁻¹ B + D at many s, with joints: x = (e, λ), A = [[J − R, Gᵀ], [−G, 0]].
 
 A few values are computed one by one. For many, small systems are transformed once: with a real s₀ in the band and T the Schur form
 of (s₀E − A)⁻¹E,  H(s) = Cᵀ Q (I + (s − s₀) T)⁻¹ Qᴴ (s₀E − A)⁻¹B, a back substitution for all s together.
@@ -55,8 +55,8 @@ class Pencil:
     @classmethod
     def with_multipliers(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> Pencil:
         """The pencil of a system with its joints; the multipliers are unknowns."""
-        E, A, B = (descriptor(system)[name] for name in "EAB")
-        return cls._scale(E, A, B.tocsc(), system.rows.size, into, out)
+        E, A, B, C = (descriptor(system)[name] for name in "EABC")
+        return cls._scale(E, A, B.tocsc()[:, into], C.T.tocsc()[:, out], system.rows.size)
 
     @classmethod
     def without_joints(cls, system: LinearPHDAE, into: np.ndarray, out: np.ndarray) -> tuple[Pencil, int]:
@@ -65,20 +65,20 @@ class Pencil:
         Inputs and outputs must not be driven ports.
         """
         P = free_motion(system)
-        E, A, B = P.T @ system.E @ P, P.T @ system.dynamics @ P, sp.csc_array(P.T @ system.B)
-        pencil = cls._scale(E, A, B, P.shape[1], into, out)
+        E, A = P.T @ system.E @ P, P.T @ system.dynamics @ P
+        B, C = (sp.csc_array(P.T @ ports) for ports in (system.input_map, system.output_map))
+        pencil = cls._scale(E, A, B[:, into], C[:, out], P.shape[1])
         return pencil, P.shape[1] - (system.rows.size - system.split) if system.split >= 0 else 0
 
     @classmethod
-    def _scale(cls, E: Matrix, A: Matrix, B: sp.csc_array, rows: int, into: np.ndarray, out: np.ndarray) -> Pencil:
+    def _scale(cls, E: Matrix, A: Matrix, into: sp.csc_array, out: sp.csc_array, rows: int) -> Pencil:
         """The pencil with the first `rows` scaled to a diagonal of E of one, and joint rows to unit length."""
         size = np.abs(E.diagonal()[:rows])
         unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         joints = 1.0 / row_lengths(csr(A[rows:, :rows] @ sp.diags_array(unit)))
         scale = sp.diags_array(np.concatenate([unit, joints]))
-        B = scale @ B
         E, A = sp.csc_array(scale @ E @ scale), sp.csc_array(scale @ A @ scale)
-        return cls(E, A, B[:, into].toarray(), B[:, out].toarray())
+        return cls(E, A, (scale @ into).toarray(), (scale @ out).toarray())
 
     @property
     def size(self) -> int:
@@ -264,4 +264,5 @@ def transfer_function(system: LinearPHDAE, into: np.ndarray, out: np.ndarray, s:
     elif len(s) > FEW and not largest(system.B_lam[:, np.union1d(into, out)]):
         with suppress(RuntimeError, la.LinAlgError, AccuracyError):  # no basis could be built
             values = FrequencySweep(*Pencil.without_joints(system, into, out), s).values()
-    return values_one_by_one(pencil, s) if values is None else values
+    values = values_one_by_one(pencil, s) if values is None else values
+    return values + system.D[out][:, into].toarray() if system.has_feedthrough else values

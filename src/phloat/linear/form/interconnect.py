@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, diagonal, largest
+from phloat.algebra.sparse import Matrix, csr, diagonal, largest, stacked, zero_matrix
 from phloat.errors import InputError, JointError, finite
 from phloat.linear.form.phdae import Field, LinearPHDAE
+
+SINGULAR_LOOP = 1e12  # condition number of 1 − D K from which a loop of feedthroughs has no solution
 
 
 def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
@@ -32,13 +35,17 @@ def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
             data = (f.motion.data, f.motion.indices + start, f.motion.indptr)
             fields[name] = replace(f, motion=csr(sp.csr_array(data, shape=(f.motion.shape[0], rows.size))[:, order]))
         start += s.rows.size
-    square = {name: diagonal([getattr(s, name) for s in systems])[order][:, order] for name in "EJRN"}
+    square = {
+        name: diagonal([getattr(s, name) for s in systems])[order][:, order]
+        for name in ("E", "J", "R", "nonconservative")
+    }
     return LinearPHDAE(
         **square,
         followers=tuple(name for s in systems for name in s.followers),
         G=diagonal([s.G for s in systems])[:, order],
         B=diagonal([s.B for s in systems])[order],
-        B_lam=diagonal([s.B_lam for s in systems]),
+        P=diagonal([s.P for s in systems])[order],
+        **{name: diagonal([getattr(s, name) for s in systems]) for name in ("B_lam", "S", "N")},
         rows=rows.only(names),
         ports=joined_layouts((s.ports for s in systems), "port"),
         multipliers=joined_layouts((s.multipliers for s in systems), "multiplier"),
@@ -52,11 +59,21 @@ def transformer(
 ) -> LinearPHDAE:
     """The systems connected by u₁ = −C u₂, y₂ = Cᵀy₁ (42): their ports share a flow, the multiplier is the effort on the second.
 
-    C (components of port 1, components of port 2) is the identity by default. Both ports must take efforts.
+    C (components of port 1, components of port 2) is the identity by default. Both ports must take efforts. If they have a
+    feedthrough, the effort is a massless row of the same name.
     """
     T = _coupling(first, port_1, second, port_2, C)
     _require_efforts(first, port_1)
-    return gyrator(first, port_1, _swap(second, port_2, f"{port_1}-{port_2}"), port_2, T.toarray())
+    _require_efforts(second, port_2)
+    joined = append_systems(first, second)
+    others = [port for port in joined.ports if port not in (port_1, port_2)]
+    effort, names = f"{port_1}-{port_2}", {p: joined.ports.shape(p) for p in others}
+    columns = sp.csr_array(sp.eye_array(joined.ports.size))
+    pair = (
+        columns[:, joined.ports.indices([port_2])] - columns[:, joined.ports.indices([port_1])] @ T
+    )  # u₁ = −C μ, u₂ = μ
+    ports = Layout({**names, effort: (T.shape[1],)}, "port")
+    return _held(joined.with_inputs(sp.hstack([columns[:, joined.ports.indices(others)], pair]), ports), effort, effort)
 
 
 def gyrator(
@@ -69,27 +86,61 @@ def gyrator(
     """
     T = _coupling(first, port_1, second, port_2, C)
     joined = append_systems(first, second)
-    u_1, u_2 = joined.ports[port_1], joined.ports[port_2]
-    B_1, B_2, L_1, L_2 = joined.B[:, u_1], joined.B[:, u_2], joined.B_lam[:, u_1], joined.B_lam[:, u_2]
-    if largest(L_1 @ T @ L_2.T):
+    u_1, u_2 = joined.ports.indices([port_1]), joined.ports.indices([port_2])
+    if largest(joined.B_lam[:, u_1] @ T @ joined.B_lam[:, u_2].T):
         raise JointError(f"ports {port_1!r} and {port_2!r} both take a flow; swap one of them first")
-    J_12 = csr(B_1 @ T @ B_2.T)
-    G = joined.G - L_2 @ T.T @ B_1.T + L_1 @ T @ B_2.T
-    coupled = replace(joined, J=csr(joined.J - J_12 + J_12.T), G=csr(G))
+    U = sp.lil_array((joined.ports.size,) * 2)
+    U[np.ix_(u_1, u_2)] = -T.toarray()
+    coupled = with_feedback(joined, csr(U))
     return coupled.with_ports(*(port for port in joined.ports if port not in (port_1, port_2)))
 
 
+def with_feedback(system: LinearPHDAE, U: Matrix) -> LinearPHDAE:
+    """The system with u = K y + v, K = U − Uᵀ, and the new inputs v. K is skew, so no power is lost.
+
+    With a feedthrough D the outputs are y = (1 − D K)⁻¹ (y₀ + D v); raises InputError if 1 − D K
+    is singular: an algebraic loop.
+    """
+    columns = np.union1d(*U.nonzero())
+    if not _has_feedthrough(system, columns):
+        coupling = csr(system.B @ U @ system.B.T)
+        G = system.G - system.B_lam @ csr(U - U.T) @ system.B.T
+        return replace(system, J=csr(system.J + coupling - coupling.T), G=csr(G))
+    system = _with_effort_rows(system, columns)
+    K, D, unit = (U - U.T).toarray(), system.D.toarray(), np.eye(len(columns))
+    loop = la.matrix_balance((K @ D)[np.ix_(columns, columns)], permute=False)[0]
+    if np.linalg.cond(unit - loop) > SINGULAR_LOOP:
+        names = dict.fromkeys(system.ports.owner(int(k)) for k in columns)
+        raise InputError(
+            f"ports {', '.join(map(repr, names))} form an algebraic loop: their outputs depend on their inputs at once, and the "
+            "equations of both have no unique solution; give one of the systems a state, or another gain"
+        )
+    F = la.inv(np.eye(len(K)) - K @ D)
+    into, out = system.input_map, system.output_map
+    change = csr(into @ csr(F @ K) @ out.T)
+    new_into, new_out, new_D = csr(into @ csr(F)), csr(out @ csr(np.eye(len(K)) + D @ F @ K).T), D @ F
+    return replace(
+        system,
+        J=csr(system.J + 0.5 * (change - change.T)),
+        R=csr(system.R - 0.5 * (change + change.T)),
+        **input_matrices(new_into, new_out, new_D),
+    )
+
+
 def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
-    """The system with the flow of the port as input and its effort, a new multiplier, as output (43)."""
+    """The system with the flow of the port as input and its effort, a new multiplier, as output (43).
+
+    A port with a feedthrough is connected to a massless node that is driven: two rows more.
+    """
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
-    return _swap(system, port, name)
-
-
-def _swap(system: LinearPHDAE, port: str, multiplier: str) -> LinearPHDAE:
-    """The system with the port as a driven one; `multiplier` is the name of its effort."""
     _require_efforts(system, port)
-    columns = system.ports[port]
-    size = columns.stop - columns.start
+    columns = system.ports.indices([port])
+    size = len(columns)
+    if _has_feedthrough(system, columns):
+        node = _driven_node(f"{port}.node", name, size)
+        swapped = transformer(system, port, node, f"{port}.node")
+        ports = {port if p == f"{port}.node.drive" else p: shape for p, shape in swapped.ports.shapes.items()}
+        return replace(swapped, ports=Layout(ports, "port")).with_ports(*system.ports)
     B, unit = system.B.tolil(), sp.lil_array((size, system.ports.size))
     B[:, columns], unit[:, columns] = 0.0, np.eye(size)
     return replace(
@@ -97,8 +148,95 @@ def _swap(system: LinearPHDAE, port: str, multiplier: str) -> LinearPHDAE:
         B=csr(B),
         G=csr(sp.vstack([system.G, system.B[:, columns].T])),
         B_lam=csr(sp.vstack([system.B_lam, unit])),
-        multipliers=joined_layouts([system.multipliers, Layout({multiplier: (size,)})], "multiplier"),
+        multipliers=joined_layouts([system.multipliers, Layout({name: (size,)})], "multiplier"),
     )
+
+
+def _driven_node(name: str, multiplier: str, size: int) -> LinearPHDAE:
+    """A massless node: the port `name` takes an effort, "name.drive" its flow."""
+    unit, zero = sp.eye_array(size), zero_matrix(size, size)
+    return LinearPHDAE(
+        E=zero,
+        J=zero,
+        B=sp.hstack([unit, zero]),
+        G=unit,
+        B_lam=sp.hstack([zero, unit]),
+        rows=Layout({name: (size,)}, "row"),
+        ports=Layout({name: (size,), f"{name}.drive": (size,)}, "port"),
+        multipliers=Layout({multiplier: (size,)}, "multiplier"),
+        split=size,
+    )
+
+
+def _held(system: LinearPHDAE, port: str, name: str) -> LinearPHDAE:
+    """The system with zero flow at the port; its effort is the multiplier `name`, with a feedthrough a massless row."""
+    columns = system.ports.indices([port])
+    closed = system.with_ports(*(p for p in system.ports if p != port))
+    effort = Layout({name: (len(columns),)}, "multiplier")
+    if not _has_feedthrough(system, columns):
+        return replace(
+            closed,
+            G=csr(sp.vstack([closed.G, system.B[:, columns].T])),
+            B_lam=csr(sp.vstack([closed.B_lam, zero_matrix(len(columns), closed.ports.size)])),
+            multipliers=joined_layouts([system.multipliers, effort], "multiplier"),
+        )
+    others = np.setdiff1d(np.arange(system.ports.size), columns)
+    blocks = (getattr(system, k)[columns] for k in "SN")
+    (S, S_r), (N, N_r) = ((block[:, columns], block[:, others]) for block in blocks)
+    return _with_rows(closed, effort, system.B[:, columns], system.P[:, columns], -N, S, -N_r, S_r)
+
+
+def _with_rows(
+    system: LinearPHDAE, names: Layout, J_x: Matrix, R_x: Matrix, J: Matrix, R: Matrix, B: Matrix, P: Matrix
+) -> LinearPHDAE:
+    """The system with massless rows μ: 0 = −(J_x + R_x)ᵀe + (J − R) μ + (B − P) u, and (J_x − R_x) μ in its rows."""
+    n, size, inputs = system.rows.size, names.size, system.ports.size
+    zero = {"E": zero_matrix(size, size), "J": zero_matrix(size, size), "B": zero_matrix(size, 0)}
+    rows = LinearPHDAE(**zero, rows=Layout(names.shapes, "row"), ports=Layout({}, "port"), split=0)
+    joined, none = append_systems(system, rows), zero_matrix(n, inputs)
+    return replace(
+        joined,
+        J=csr(joined.J + stacked([[zero_matrix(n, n), J_x], [-J_x.T, J]])),
+        R=csr(joined.R + stacked([[zero_matrix(n, n), R_x], [R_x.T, R]])),
+        B=csr(joined.B + stacked([[none], [B]])),
+        P=csr(joined.P + stacked([[none], [P]])),
+    )
+
+
+def _with_effort_rows(system: LinearPHDAE, columns: np.ndarray) -> LinearPHDAE:
+    """The system with the multipliers of these driven inputs as massless rows."""
+    moved = [name for name, k in system.multipliers.slices.items() if largest(system.B_lam[k][:, columns])]
+    if not moved:
+        return system
+    chosen = system.multipliers.indices(moved)
+    rest = np.setdiff1d(np.arange(system.multipliers.size), chosen)
+    if other := set(system.driven()) - {system.ports.owner(int(k)) for k in columns}:
+        if shared := [p for p in system.ports if p in other and largest(system.B_lam[chosen][:, system.ports[p]])]:
+            raise JointError(
+                f"port {shared[0]!r} drives the same joint; connect it first, or close it with with_ports(…)"
+            )
+    names, size = system.multipliers.only(moved), len(chosen)
+    multipliers = system.multipliers.only([name for name in system.multipliers if name not in moved])
+    without = replace(system, G=system.G[rest], B_lam=system.B_lam[rest], multipliers=multipliers)
+    zero = zero_matrix(size, size)
+    return _with_rows(
+        without,
+        *(names, csr(system.G[chosen].T), zero_matrix(system.rows.size, size), zero, zero),
+        *(system.B_lam[chosen], zero_matrix(size, system.ports.size)),
+    )
+
+
+def input_matrices(into: Matrix, out: Matrix, D: Matrix | np.ndarray) -> dict[str, Matrix]:
+    """B, P, S and N of the input map B − P, the output map B + P and the feedthrough S + N."""
+    B, P, S, N = 0.5 * (into + out), 0.5 * (out - into), 0.5 * (D + D.T), 0.5 * (D - D.T)
+    return {"B": csr(B), "P": csr(P), "S": csr(S), "N": csr(N)}
+
+
+def _has_feedthrough(system: LinearPHDAE, columns: np.ndarray) -> bool:
+    """Whether these inputs have a feedthrough, among each other or with other ports."""
+    if not system.has_feedthrough:
+        return False
+    return any(map(largest, (system.P[:, columns], system.S[columns], system.N[columns])))
 
 
 def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None) -> Matrix:

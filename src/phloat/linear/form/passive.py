@@ -1,4 +1,4 @@
-"""Passive state spaces as port-Hamiltonian systems: the energy is given or computed, a feedthrough becomes massless rows.
+"""Passive state spaces as port-Hamiltonian systems: the energy is given or computed.
 
 The energy ½ xᵀX x of a passive state space solves [[−AᵀX − XA, Cᵀ − XB], [C − BᵀX, D + Dᵀ]] ≥ 0. Three steps are repeated until
 no state is left. Poles on the imaginary axis are separated: they are lossless, and their energy follows from linear equations.
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, symmetric_scale
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, finite
 from phloat.linear.form.phdae import LinearPHDAE
@@ -30,6 +30,7 @@ PortSizes: TypeAlias = Mapping[str, int] | Sequence[str] | None
 TOLERANCE = 1e-9  # relative error up to which X satisfies the inequality of the energy
 TRANSFER_TOLERANCE = 1e-8  # relative error of the transfer function that is accepted
 AXIS = 1e-9  # distance of a pole from the imaginary axis that counts as zero, relative to |A|
+ROUND_OFF = 1e-13  # entry of the dissipation, relative to its terms
 ZERO = 1e-9  # eigenvalue that counts as zero, relative to the terms of its matrix
 PASSIVE = 1e-9  # negative eigenvalue of G + Gᴴ that is round-off, relative to |D + Dᵀ|
 
@@ -41,8 +42,7 @@ def from_state_space(
     """ẋ = A x + B u, y = C x + D u as a `LinearPHDAE` with the rows "x"; raises InputError if it is not passive.
 
     `ports` is {name: number of components}, or the names of ports with one component each, in the order of u and y. `energy` is X
-    of H = ½ xᵀX x; by default it is computed. A feedthrough D becomes massless rows that the ports drive; `gyrator` connects such
-    ports, too.
+    of H = ½ xᵀX x; by default it is computed. A feedthrough D becomes S + N, and P where the dissipation couples x and u.
     """
     A, B, C, D = _matrices(A, B, C, D)
     layout = _ports(ports, B.shape[1])
@@ -56,8 +56,9 @@ def from_state_space(
     else:
         X = _computed_energy(A, B, C, W)
     F, G, P = X @ A, 0.5 * (C.T + X @ B), 0.5 * (C.T - X @ B)
-    J, R, S, N = 0.5 * (F - F.T), -0.5 * (F + F.T), 0.5 * W, 0.5 * (D.T - D)
-    system = with_feedthrough(E=X, J=J, R=R, B=G, P=P, S=S, N=N, ports=layout)
+    J, N = 0.5 * (F - F.T), 0.5 * (D - D.T)
+    R, P, S = _dissipation(F, G, P, D)
+    system = LinearPHDAE(E=X, J=J, R=R, B=G, P=P, S=S, N=N, rows=Layout({"x": (len(A),)}, "row"), ports=layout)
     _require_same_transfer(system, A, B, C, D)
     return system
 
@@ -66,48 +67,30 @@ def _require_same_transfer(system: LinearPHDAE, A: np.ndarray, B: np.ndarray, C:
     """Raises AccuracyError if the transfer functions differ at a point s of the magnitude of the poles."""
     s = (1 + 1j) * (float(np.median(np.abs(la.eigvals(A)))) or 1.0)
     expected = D + C @ la.solve(s * np.eye(len(A)) - A, B)
-    E, F, b = (descriptor(system)[name].toarray() for name in "EAB")
+    E, F, b, c, d = (descriptor(system)[name].toarray() for name in "EABCD")
     size = max(float(la.norm(expected)), 1e-300)
-    if (error := la.norm(b.T @ la.solve(s * E - F, b) - expected) / size) > TRANSFER_TOLERANCE:
+    if (error := la.norm(c @ la.solve(s * E - F, b) + d - expected) / size) > TRANSFER_TOLERANCE:
         raise AccuracyError(f"relative error {error:.1e} of the transfer function: badly scaled states; balance them")
 
 
-def with_feedthrough(
-    *, E: Values, J: Values, R: Values, B: Values, P: Values, S: Values, N: Values, ports: Layout
-) -> LinearPHDAE:
-    """E ẋ = (J − R) x + (B − P) u, y = (B + P)ᵀx + (S − N) u as a `LinearPHDAE`.
-
-    If P, S or N is not zero, a massless row f with the constraint f = u and the multiplier y is added:
-    E → diag(E, 0), J → [[J, B], [−Bᵀ, N]], R → [[R, P], [Pᵀ, S]].
-    """
-    rows = Layout({"x": (np.shape(E)[0],)}, "row")
-    E, J, R, B, P, S, N = (csr(m) for m in (E, J, R, B, P, S, N))
-    size = max(largest(B), largest(S), largest(N))
-    if max(largest(P), largest(S), largest(N)) <= 1e-12 * size:
-        return LinearPHDAE(E=E, J=J, R=_without_round_off(R, largest(J) + largest(R)), B=B, rows=rows, ports=ports)
-    n, m = rows.size, ports.size
-    R = stacked([[R, P], [P.T, S]])
-    return LinearPHDAE(
-        E=stacked([[E, None], [None, zero_matrix(m, m)]]),
-        J=stacked([[J, B], [-B.T, N]]),
-        R=_without_round_off(R, largest(R)),
-        B=zero_matrix(n + m, m),
-        G=np.hstack([np.zeros((m, n)), np.eye(m)]),
-        B_lam=np.eye(m),
-        rows=Layout({**rows.shapes, **{f"{name}.in": shape for name, shape in ports.shapes.items()}}, "row"),
-        ports=ports,
-        multipliers=Layout(dict(ports.shapes), "multiplier"),
+def _dissipation(
+    F: np.ndarray, B: np.ndarray, P: np.ndarray, D: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """R, P and S of W = [[−(F + Fᵀ)/2, P], [Pᵀ, (D + Dᵀ)/2]], without entries and negative eigenvalues that are round-off."""
+    n = len(F)
+    W = np.block([[-0.5 * (F + F.T), P], [P.T, 0.5 * (D + D.T)]])
+    terms = np.block(
+        [[np.abs(F) + np.abs(F.T), np.abs(B) + np.abs(P)], [(np.abs(B) + np.abs(P)).T, np.abs(D) + np.abs(D.T)]]
     )
-
-
-def _without_round_off(R: Matrix, size: float) -> Matrix:
-    """R without negative eigenvalues that are round-off."""
-    if not R.nnz or R.shape[0] > 2000:
-        return R
-    d, V = la.eigh(R.toarray())
-    if d[0] >= 0.0 or d[0] < -TOLERANCE * size:
-        return R
-    return csr((V * np.where(d > 1e-14 * size, d, 0.0)) @ V.T)
+    unit = symmetric_scale(terms)
+    W = np.where(np.abs(W) > ROUND_OFF * unit * unit[:, None], W, 0.0)
+    W[:n, n:][:, np.diag(W)[n:] == 0.0] = 0.0  # a port that does not dissipate by itself
+    W[n:, :n] = W[:n, n:].T
+    d, V = la.eigh(W / unit / unit[:, None])
+    if -TOLERANCE * d[-1] <= d[0] < 0.0:
+        V = unit[:, None] * V
+        W = (V * np.maximum(d, 0.0)) @ V.T
+    return W[:n, :n], W[:n, n:], W[n:, n:]
 
 
 def _power(X: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -23,7 +23,10 @@ from phloat.linear.form.saddle import SaddleFactor, solve_real
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """M, D, L, C and G of a (v | σ) system, and its inputs on velocities (B_v), stresses (B_sigma) and joints (B_lam)."""
+    """M, D, L, C and G of a (v | σ) system, and its inputs on velocities (B_v), stresses (B_sigma) and joints (B_lam).
+
+    With a feedthrough B_v and B_sigma are B, and `P_v`, `P_sigma` are P.
+    """
 
     M: Matrix
     D: Matrix
@@ -33,6 +36,8 @@ class SecondOrder:
     B_v: Matrix
     B_sigma: Matrix
     B_lam: Matrix
+    P_v: Matrix
+    P_sigma: Matrix
 
     @classmethod
     def from_system(cls, system: LinearPHDAE, *, damped: bool = True) -> SecondOrder:
@@ -40,7 +45,7 @@ class SecondOrder:
 
         Raises InputError if E couples velocities with stresses, or if stresses are damped, coupled with each other or in joints.
         """
-        linear_only(system)
+        linear_only(system, feedthrough=True)
         n, E, J, R = system.split, system.E, system.J, system.R
         if n < 0:
             raise InputError(
@@ -52,18 +57,19 @@ class SecondOrder:
             )
         D = R[:n, :n] - J[:n, :n] if damped else -J[:n, :n]
         blocks = (E[:n, :n], D, -J[:n, n:], E[n:, n:], system.G[:, :n], system.B[:n], system.B[n:], system.B_lam)
-        return cls(*map(csr, blocks))
+        return cls(*map(csr, (*blocks, system.P[:n], system.P[n:])))
 
     @cached_property
     def S(self) -> np.ndarray:
-        """C⁻¹B_σ, (stresses, inputs), for the inputs that act on stresses."""
-        B = self.B_sigma.toarray()
+        """C⁻¹B_σ and C⁻¹P_σ, (stresses, inputs), for the inputs that act on stresses."""
+        B = np.hstack([self.B_sigma.toarray(), self.P_sigma.toarray()])
         return self.from_strain(B[:, B.any(axis=0)])
 
     @cached_property
     def F(self) -> np.ndarray:
-        """The forces of all inputs on the velocities, (velocities, inputs), then −L S of the inputs that act on stresses."""
-        return np.hstack([self.B_v.toarray(), -(self.L @ self.S)])
+        """The forces of all inputs on the velocities, (velocities, inputs), then P_v, then −L S of those that act on stresses."""
+        P = self.P_v[:, np.unique(self.P_v.indices)].toarray()  # (B − P) u and the adjoint (B + P) y
+        return np.hstack([self.B_v.toarray(), P, -(self.L @ self.S)])
 
     @cached_property
     def drives(self) -> np.ndarray:
@@ -144,7 +150,8 @@ class Factor(SaddleFactor):
 
 
 def undamped(system: LinearPHDAE) -> LinearPHDAE:
-    """The system without damping and gyroscopic forces."""
+    """The system without damping, feedthrough and gyroscopic forces."""
     n, stresses = system.split, system.rows.size - system.split
     J = stacked([[zero_matrix(n, n), system.J[:n, n:]], [system.J[n:, :n], zero_matrix(stresses, stresses)]])
-    return replace(system, R=zero_matrix(*system.R.shape), J=J)
+    none = {name: zero_matrix(*getattr(system, name).shape) for name in ("R", "P", "S", "N")}
+    return replace(system, **none, J=J)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
@@ -12,18 +13,22 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, stacked, zero_matrix
 from phloat.errors import InputError
+from phloat.linear.form.interconnect import input_matrices
 from phloat.linear.form.phdae import LinearPHDAE, linear_only, numbered
 
 MAX_STATES = 4000  # of a dense A: 128 MB, and half a minute for its exponential or a Riccati equation with it
 MASSLESS = 1e-12  # eigenvalue of E, scaled to a diagonal of one, that counts as no inertia and no compliance
 
 
-def eliminate(system: LinearPHDAE) -> LinearPHDAE:
+def eliminate(system: LinearPHDAE, *, massless: bool = False) -> LinearPHDAE:
     """The system without joints: Ê = PᵀE P, Ĵ = PᵀJ P, R̂ = PᵀR P, B̂ = PᵀB with range P = null G.
 
-    P is the identity on stresses, so the order (v | σ) is kept. Raises InputError if a port is driven.
+    P is the identity on stresses, so the order (v | σ) is kept. With `massless` rows without energy are eliminated, too; what acts
+    on them becomes a feedthrough: a resistor at a port gives S ≠ 0. Raises InputError if a port is driven.
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=not massless, feedthrough=True)
+    if massless:
+        return _without_massless(eliminate(system))
     if not system.multipliers.size:
         return system
     if driven := system.driven():
@@ -36,14 +41,65 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
     stresses = {name: shape for name, shape in system.rows.shapes.items() if system.rows[name].start >= first}
     return replace(
         system,
-        **{name: P.T @ getattr(system, name) @ P for name in "EJRN"},
+        **{name: P.T @ getattr(system, name) @ P for name in ("E", "J", "R", "nonconservative")},
         B=P.T @ system.B,
+        P=P.T @ system.P,
         G=zero_matrix(0, 0),
         B_lam=zero_matrix(0, 0),
         rows=Layout({"v": (velocities,), **stresses}, "row"),
         multipliers=Layout({}, "multiplier"),
         split=velocities if system.split >= 0 else -1,
         fields={name: replace(f, motion=csr(f.motion @ P)) for name, f in system.fields.items()},
+    )
+
+
+def _without_massless(system: LinearPHDAE) -> LinearPHDAE:
+    """The system without the rows whose row of E is zero; raises InputError if they do not follow from the others."""
+    rows = np.flatnonzero(np.diff(system.E.indptr) == 0)
+    reduced = without_rows(system, rows)
+    if reduced is None:
+        names = dict.fromkeys(system.rows.owner(int(k)) for k in rows)
+        raise InputError(
+            f"{', '.join(names)}: rows without inertia and damping do not follow from the others; give them some"
+        )
+    return reduced
+
+
+def without_rows(system: LinearPHDAE, massless: np.ndarray) -> LinearPHDAE | None:
+    """The system without massless rows a, 0 = F_ax e + F_aa e_a + (B_a − P_a) u with F = J − R; None if F_aa is singular.
+
+    W stays positive: it is the dissipation of the same motion.
+    """
+    if not len(massless):
+        return system
+    keep = np.setdiff1d(np.arange(system.rows.size), massless)
+    F, into, out = csr(system.J - system.R), system.input_map, system.output_map
+    F_aa = F[massless][:, massless].toarray()
+    if np.linalg.cond(F_aa) > 1e12:
+        return None
+    inverse = csr(np.linalg.inv(F_aa))
+    F_x, out_a = csr(F[keep][:, massless] @ inverse), csr(out[massless].T @ inverse)
+    correction = csr(F_x @ F[massless][:, keep])
+    maps: dict[str, Any] = {"B": system.B[keep]}
+    if largest(into[massless]) or largest(out[massless]):
+        new_out = out[keep].T - out_a @ F[massless][:, keep]
+        maps = input_matrices(
+            csr(into[keep] - F_x @ into[massless]), csr(new_out.T), csr(system.D - out_a @ into[massless])
+        )
+    elif system.has_feedthrough:
+        maps["P"] = system.P[keep]
+    mask = np.ones(system.rows.size, dtype=bool)
+    mask[massless] = False
+    return replace(
+        system,
+        E=system.E[keep][:, keep],
+        J=system.J[keep][:, keep] - 0.5 * (correction - correction.T),
+        R=system.R[keep][:, keep] + 0.5 * (correction + correction.T),
+        G=system.G[:, keep],
+        **maps,
+        rows=system.rows.masked(mask),
+        split=system.split - int((massless < system.split).sum()) if system.split >= 0 else -1,
+        fields={name: replace(f, motion=csr(f.motion[:, keep])) for name, f in system.fields.items()},
     )
 
 
@@ -95,12 +151,12 @@ class StateSpace:
 
 def descriptor(system: LinearPHDAE) -> dict[str, Matrix]:
     """The sparse matrices {"E", "A", "B", "C", "D"} of E ẋ = A x + B u, y = C x + D u with x = (e, λ), joints included."""
-    linear_only(system, circulatory=True)
-    joints, inputs = system.multipliers.size, system.ports.size
+    linear_only(system, circulatory=True, feedthrough=True)
+    joints = system.multipliers.size
     E = diagonal([system.E, zero_matrix(joints, joints)])
     A = stacked([[system.dynamics, system.G.T], [-system.G, None]]) if joints else system.dynamics
-    B = csr(sp.vstack([system.B, system.B_lam]))
-    return {"E": E, "A": A, "B": B, "C": csr(B.T), "D": zero_matrix(inputs, inputs)}
+    B, C = (csr(sp.vstack([ports, system.B_lam])) for ports in (system.input_map, system.output_map))
+    return {"E": E, "A": A, "B": B, "C": csr(C.T), "D": system.D}
 
 
 def state_space(system: LinearPHDAE) -> StateSpace:
@@ -108,7 +164,7 @@ def state_space(system: LinearPHDAE) -> StateSpace:
 
     Raises InputError if that would need u̇, or if the system has more than 4000 rows or no open port.
     """
-    linear_only(system, circulatory=True)
+    linear_only(system, circulatory=True, feedthrough=True)
     if system.rows.size > MAX_STATES:
         raise InputError(
             f"a state space of {system.rows.size} states is dense and would take {8e-9 * system.rows.size**2:.1f} GB per matrix; "
@@ -118,11 +174,11 @@ def state_space(system: LinearPHDAE) -> StateSpace:
         raise InputError("the system has no open port; an export needs inputs: keep some with with_ports(…)")
     P, N = free_motion(system).toarray(), _driven_motion(system)
     F, E = system.dynamics.toarray(), P.T @ (system.E @ P)
-    # e = P z + N u with E N = 0: the driven ports are held by λ, B_λᵀλ = −Nᵀ(F e + B u)
-    B = system.B.toarray()
-    input_map, output_map = P.T @ (B + F @ N), (B.T - N.T @ F) @ P
-    D = B.T @ N - N.T @ (F @ N) - N.T @ B
-    T, Z, signs = _energy_coordinates(E)
+    # e = P z + N u with E N = 0: the driven ports are held by λ, B_λᵀλ = −Nᵀ(F e + (B − P) u)
+    into, out = system.input_map.toarray(), system.output_map.toarray().T
+    input_map, output_map = P.T @ (into + F @ N), (out - N.T @ F) @ P
+    D = out @ N - N.T @ (F @ N) - N.T @ into + system.D.toarray()
+    T, Z, signs = energy_coordinates(E)
     F = P.T @ F @ P
     A, B_x, C = T.T @ F @ T, T.T @ input_map, output_map @ T
     e_x, e_u = T, np.zeros((len(E), system.ports.size))
@@ -152,7 +208,7 @@ def _driven_motion(system: LinearPHDAE) -> np.ndarray:
     return N
 
 
-def _energy_coordinates(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def energy_coordinates(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """T, Z and s with TᵀE T = diag(s), s = ±1, and E Z = 0."""
     size = np.sqrt(np.abs(np.diag(E)))
     scale = 1.0 / np.where(size > 0.0, size, 1.0)

@@ -118,7 +118,7 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
     Static responses at the ports and rigid motions are exact.
     """
     count, model = whole_number("modes", modes, 0), SecondOrder.from_system(system)
-    rows = _independent(system, model.F[:, : system.ports.size])
+    rows = _independent(system, model.F[:, : model.F.shape[1] - model.S.shape[1]])
     fixed_system = _with_fixed_rows(system, rows)
     fixed_rigid = rigid_modes(fixed_system)
     count += fixed_rigid.shape[1]

@@ -44,7 +44,8 @@ def split_basis(
     V = orthogonal_to(elastic, rigid, model.M)
     if max_columns is not None:
         V = V @ la.eigh(V.T @ (model.M @ V))[1][:, ::-1][:, :max_columns]
-    V = orthonormal(V, model.M)
+    # beside the rigid motions: the small difference of similar columns may contain them
+    V = orthonormal(V, model.M, Q=rigid)[:, rigid.shape[1] :]
     if model.G.shape[0] and V.shape[1]:  # the small difference of similar columns may violate the joints
         V = orthonormal(orthogonal_to(SaddleFactor(model.M, model.G).solve(model.M @ V), rigid, model.M), model.M)
     V, Q = _ritz(model, V)
@@ -95,7 +96,7 @@ def _with_stresses(model: SecondOrder, Q: np.ndarray, strain: np.ndarray) -> np.
 
 @one_thread()
 def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
-    """The reduced system VᵀE V, VᵀJ V, VᵀR V, VᵀB with V = diag(V_v, V_σ): port-Hamiltonian again, with the same ports.
+    """The reduced system VᵀE V, VᵀJ V, VᵀR V, VᵀB, VᵀP, S, N with V = diag(V_v, V_σ): port-Hamiltonian, with the same ports.
 
     Joints that the basis satisfies (G V_v = 0) are eliminated; of the others, such as driven ones, the rows with motion remain.
 
@@ -123,7 +124,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     >>> np.allclose(ph.modes(reduced).omega, ph.modes(linear, 3).omega)
     True
     """
-    linear_only(system)
+    linear_only(system, feedthrough=True)
     _require_fit(system, basis)
     V = la.block_diag(basis.V_v.toarray(), basis.V_sigma.toarray())
     velocities, stresses = basis.V_v.shape[1], basis.V_sigma.shape[1]
@@ -131,13 +132,14 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
     rigid = _rigid_velocities(E, J, _terms(system.J, V), velocities)
     J[rigid, velocities:] = 0.0
     J[velocities:, :velocities] = -J[:velocities, velocities:].T
-    G, B_lam, multipliers = _joints(system, basis)
+    (R, P), (G, B_lam, multipliers) = _damping(system, V, rigid), _joints(system, basis)
     blocks = {name: (size,) for name, size in (("v", velocities), ("sigma", stresses)) if size}
     return replace(
         system,
         E=(E + E.T) / 2,
         J=(J - J.T) / 2,
-        R=_damping(system, V, rigid),
+        R=R,
+        P=P,
         B=_without_round_off(V.T @ system.B, abs(V).T @ abs(system.B)),
         G=G,
         B_lam=B_lam,
@@ -171,12 +173,13 @@ def _rigid_velocities(E: np.ndarray, J: np.ndarray, terms: np.ndarray, velocitie
     return np.asarray(np.flatnonzero(stress <= UNSTRAINED**2 * largest_stress))
 
 
-def _damping(system: LinearPHDAE, V: np.ndarray, rigid: np.ndarray) -> np.ndarray:
-    """VᵀR V, made positive semidefinite by its round-off on the diagonal, and zero for rigid motions without damping."""
+def _damping(system: LinearPHDAE, V: np.ndarray, rigid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """VᵀR V and VᵀP: W made positive semidefinite by its round-off on the diagonal, zero for rigid motions without damping."""
     R, terms = V.T @ (system.R @ V), np.einsum("ik,ik->k", abs(V), abs(system.R) @ abs(V))
     damped = ~(np.isin(np.arange(len(R)), rigid) & (R.diagonal() <= UNSTRAINED * terms))
-    R = np.where(np.outer(damped, damped), (R + R.T) / 2, 0.0)
-    return R if negativity_defect(R) == 0.0 else np.asarray(R + np.diag(ROUND_OFF * terms * damped))
+    R, P = np.where(np.outer(damped, damped), (R + R.T) / 2, 0.0), np.where(damped[:, None], V.T @ system.P, 0.0)
+    W = np.block([[R, P], [P.T, system.S.toarray()]]) if system.has_feedthrough else R
+    return (R if negativity_defect(W) == 0.0 else np.asarray(R + np.diag(ROUND_OFF * terms * damped))), P
 
 
 def _joints(system: LinearPHDAE, basis: Basis) -> tuple[Matrix, Matrix, Layout]:

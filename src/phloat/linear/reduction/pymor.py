@@ -10,10 +10,9 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import csr, signed_root, zero_matrix
+from phloat.algebra.sparse import csr, signed_root
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError, optional_package
-from phloat.linear.form.passive import with_feedthrough
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate
 from phloat.linear.reduction.balanced import ModalForm, elastic_velocities
@@ -26,55 +25,52 @@ if TYPE_CHECKING:
 
 
 def to_pymor(system: LinearPHDAE, *, name: str | None = None) -> PHLTIModel:
-    """E ė = (J − R) e + G u, y = Gᵀe as a `PHLTIModel` with sparse matrices; joints are eliminated.
+    """The system as a `PHLTIModel` with sparse matrices, feedthrough included; joints are eliminated.
 
     Raises InputError if the energy is not definite (E > 0). The model has no names of ports and rows: `from_pymor(model,
     like=system)` restores them.
     """
     with optional_package("pyMOR", "mor"):
         from pymor.models import iosys
-    linear_only(system)
+    linear_only(system, feedthrough=True)
     system = eliminate(system)
     if not system.ports.size:
         raise InputError("the system has no open port; pyMOR needs inputs: keep some with with_ports(…)")
     _require_definite(system)
     J, R, B, E = (sp.csc_matrix(m) for m in (system.J, system.R, system.B, system.E))
-    return iosys.PHLTIModel.from_matrices(J, R, B.toarray(), E=E, name=name)
+    more = {}
+    if system.has_feedthrough:  # pyMOR has the opposite sign of N
+        more = {name: getattr(system, name).toarray() * sign for name, sign in (("P", 1.0), ("S", 1.0), ("N", -1.0))}
+    return iosys.PHLTIModel.from_matrices(J, R, B.toarray(), E=E, **more, name=name)
 
 
 def from_pymor(model: PHLTIModel, *, like: LinearPHDAE | None = None) -> LinearPHDAE:
     """A `PHLTIModel` of pyMOR, reduced or not, as a `LinearPHDAE`.
 
     Ports are named as those of `like`, if given, and rows, too, if their number is equal; otherwise "u" and "x". With
-    Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ; P, S and N become massless rows.
+    Q, H = ½ xᵀQᵀE x, the rows are multiplied by Qᵀ.
     """
     with optional_package("pyMOR", "mor"):
         from pymor.models import iosys
     if not isinstance(model, iosys.PHLTIModel):
         raise InputError(f"{type(model).__name__} is not a PHLTIModel of pyMOR; its structure is not known")
-    J, R, B = map(csr, model.to_matrices()[:3])
-    P, S, N, E, Q = (None if m is None else csr(m) for m in model.to_matrices()[3:])
-    n, inputs = B.shape
-    E = csr(sp.eye_array(n)) if E is None else E
-    if Q is not None:
-        E, J, R, B = csr(Q.T @ E), csr(Q.T @ J @ Q), csr(Q.T @ R @ Q), csr(Q.T @ B)
-        P = None if P is None else csr(Q.T @ P)
-    ports = _ports(like, inputs)
-    if P is None and S is None and N is None:
-        system = LinearPHDAE(E=E, J=J, R=R, B=B, rows=Layout({"x": (n,)}, "row"), ports=ports)
-        named = system if like is None else eliminate(like)
-        same_rows = named.rows.size == n
-        return replace(system, rows=named.rows, split=named.split, fields=named.fields) if same_rows else system
-    P = zero_matrix(n, inputs) if P is None else P
-    S, N = (zero_matrix(inputs, inputs) if m is None else m for m in (S, N))
-    return with_feedthrough(E=E, J=J, R=R, B=B, P=P, S=S, N=N, ports=ports)
+    matrices = dict(zip(("J", "R", "B", "P", "S", "N", "E", "Q"), model.to_matrices(), strict=True))
+    given = {name: csr(m) for name, m in matrices.items() if m is not None}
+    n, inputs = given["B"].shape
+    given.setdefault("E", csr(sp.eye_array(n)))
+    if "N" in given:  # pyMOR has y = … + (S − N) u
+        given["N"] = -given["N"]
+    system = LinearPHDAE(**given, rows=Layout({"x": (n,)}, "row"), ports=_ports(like, inputs))
+    named = system if like is None else eliminate(like)
+    same_rows = named.rows.size == n
+    return replace(system, rows=named.rows, split=named.split, fields=named.fields) if same_rows else system
 
 
 def _ports(like: LinearPHDAE | None, inputs: int) -> Layout:
     """The layout of the ports: that of `like`, or one port "u"."""
     if like is None:
         return Layout({"u": (inputs,)}, "port")
-    linear_only(like)
+    linear_only(like, feedthrough=True)
     if like.ports.size != inputs:
         raise InputError(f"the model has {inputs} inputs; the system like=… has {like.ports.size}")
     return like.ports

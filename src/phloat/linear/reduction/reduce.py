@@ -170,8 +170,8 @@ def reduction_error(
     is infinite at its resonances: it is compared along s = shift + jω, by default with a hundredth of the end of the band as
     `shift`.
     """
-    linear_only(full)
-    linear_only(reduced)
+    linear_only(full, feedthrough=True)
+    linear_only(reduced, feedthrough=True)
     if missing := [name for name in reduced.ports if name not in full.ports]:
         raise InputError(f"port {missing[0]!r} is not one of the full system, which has {', '.join(full.ports)}")
     shift = default_shift(full, band) if shift is None else number("shift", shift)

@@ -22,7 +22,7 @@ from phloat.errors import (
     unknown,
 )
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.midpoint import MidpointSolver, nearest_consistent
+from phloat.linear.time.midpoint import MidpointSolver, massless_rows, nearest_consistent
 
 WAY = ".way"  # suffix of the integral of an output
 CLOSED = 1e-9  # violation of joints that is round-off, relative to the velocities
@@ -62,8 +62,8 @@ class LinearResult:
 
     @cached_property
     def y(self) -> dict[str, np.ndarray]:
-        """The outputs of the ports by name, y = Bᵀe + B_λᵀλ, each (times, components)."""
-        outputs = (self.system.B.T @ self.e.T + self.system.B_lam.T @ self.lam.T).T
+        """The outputs of the ports by name, y = (B + P)ᵀe + B_λᵀλ + (S + N) u, each (times, components)."""
+        outputs = self.system.output(self.e.T, self.lam.T, self.u.T).T
         return {name: self.system.ports.of(outputs, name) for name in self.system.ports}
 
     @property
@@ -120,18 +120,24 @@ class LinearResult:
 
 
 class LinearOutputs(dict[str, Any]):
-    """The outputs that a controller gets: y = Bᵀe by port name, and its integral since the start, `y["elbow.way"]`.
+    """The outputs that a controller gets: y by port name, and its integral since the start, `y["elbow.way"]`.
 
-    The value is a float for a port with one component, otherwise an array.
+    The value is a float for a port with one component, otherwise an array. A feedthrough acts with the inputs just before; of a
+    driven port, whose output is an effort, the values are zero.
     """
 
-    def __init__(self, system: LinearPHDAE, e: np.ndarray, way: np.ndarray) -> None:
-        for suffix, values_of_all in (("", system.B.T @ e), (WAY, system.B[: len(way)].T @ way)):
+    def __init__(self, system: LinearPHDAE, e: np.ndarray, way: np.ndarray, u: np.ndarray) -> None:
+        for suffix, values_of_all in (("", flows(system, e, u)), (WAY, way)):
             values = {port: values_of_all[columns] for port, columns in system.ports.slices.items()}
             self |= {f"{port}{suffix}": value[0] if len(value) == 1 else value for port, value in values.items()}
 
     def __missing__(self, name: str) -> Any:
         raise PortError(unknown("output", name, self))
+
+
+def flows(system: LinearPHDAE, e: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """y without the efforts of driven ports, (inputs,)."""
+    return system.output(e, np.zeros(system.multipliers.size), u)
 
 
 class Signals(Protocol):
@@ -164,15 +170,18 @@ def march(
     h = (t_end - t_0) / steps
     output_steps = _output_steps(times, output)
     e = consistent_start(system, start_rows(system, start), u.at(t_0))
-    solver = MidpointSolver(system, h)
+    solver, settled = MidpointSolver(system, h), massless_rows(system)
     controlled = _Controller(system, controller, every)
     moving = system.split if system.split >= 0 else system.rows.size
     way, works, loss = np.zeros(moving), np.zeros(system.ports.size), 0.0
+    port_way = works
     lam_before = None
     rows: list[tuple[np.ndarray, ...]] = []
     for k in range(steps + 1):
-        controlled.update(times[k], e, way)
+        e = settled(e, controlled.replace_inputs(u.at(times[k])))
+        controlled.update(times[k], e, port_way, u.at(times[k]))
         u_k, lam, mean = controlled.replace_inputs(u.at(times[k])), lam_before, e
+        e = settled(e, u_k)
         if k < steps:
             u_mean = controlled.replace_inputs(u.mean(times[k], times[k + 1]))
             mean, lam = solver.mean(e, u_mean)
@@ -181,9 +190,9 @@ def march(
             rows.append((e, lam if lam_before is None else 0.5 * (lam_before + lam), u_k, way, works, np.array(loss)))
         if k < steps:
             e, lam_before = 2.0 * mean - e, lam
-            way = way + h * mean[:moving]
-            works = works + h * u_mean * (system.B.T @ mean + system.B_lam.T @ lam)
-            loss += h * float(mean @ ((system.R - system.N) @ mean))  # minus the work of nonconservative loads
+            way, port_way = way + h * mean[:moving], port_way + h * flows(system, mean, u_mean)
+            works = works + h * u_mean * system.output(mean, lam, u_mean)
+            loss += h * system.loss(mean, u_mean)
     if not np.isfinite(e).all():
         raise InputError("the motion is unbounded: the energy is not definite (see system.passive)")
     return _result(system, times[sorted(output_steps)], rows, output)
@@ -202,12 +211,12 @@ class _Controller:
         self.values: dict[str, np.ndarray] = {}
         self.next = -np.inf  # the time of the next sample
 
-    def update(self, t: float, e: np.ndarray, way: np.ndarray) -> None:
+    def update(self, t: float, e: np.ndarray, way: np.ndarray, u: np.ndarray) -> None:
         """Calls the controller if a sample is due."""
         if self.controller is None or t < self.next - 1e-9 * self.every:
             return
         self.next = self.every + (t if self.next == -np.inf else self.next)
-        efforts = self.controller(t, LinearOutputs(self.system, e, way))
+        efforts = self.controller(t, LinearOutputs(self.system, e, way, self.replace_inputs(u)))
         for name, value in require_efforts(t, efforts).items():
             shape, label = self.system.ports.shape(name), f"controller, {name!r} at t = {t:g} s"
             scalar = np.ndim(np.asarray(value, dtype=object)) == 0 and shape == (1,)
