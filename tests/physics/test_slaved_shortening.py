@@ -63,6 +63,19 @@ def test_a_pinned_column_buckles_at_eulers_load(modes):
     assert (first[1] / first[0]) ** 2 == pytest.approx(0.5, rel=1e-5)
 
 
+def test_a_beam_between_fixed_hinges_stretches_as_it_bends():
+    """To 2.8 times its height, where tension carries most of the load; one end is named as loaded."""
+    beam, found = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel, frame="pinned"), []
+    for body in (beam.discretise(16), slaved(beam, 3, axial=0, loaded=("C",))):
+        hinges = [ph.Revolute("ground", "b.P"), ph.Revolute("b.C", "ground", at=(1, 0, 0))]
+        load = ph.Load("b", along=(0, 1, 0), per_length=2e4, name="q")
+        system = ph.connect({"b": body}, [*hinges, load], plane="xy")
+        state = ph.equilibrium(system, ph.place(system), u={"q": 1.0})
+        found.append((state.position("b", 0.5)[1], state.stress("b", 0.5)["N"]))
+    assert found[0][0] == pytest.approx(0.02803, rel=1e-3)
+    assert found[1] == pytest.approx(found[0], rel=4e-3)
+
+
 @pytest.mark.parametrize("axial", [0, 2])
 def test_a_spinning_blade_stiffens_as_the_table_says(axial):
     """Flap frequencies of Wright, Smith, Thresher and Wang (1982) at γ = 4, in space, and lag by λ² − γ²."""
