@@ -15,6 +15,7 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import interface
+from phloat.bodies.solids.stress_continuum import StressContinuum
 from phloat.errors import (
     InputError,
     JointError,
@@ -32,7 +33,7 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
 from phloat.system.connection import body_name, require_recipes
 from phloat.system.port_checks import check_port
-from phloat.system.tie_rows import Edge, Twist, rigid_tie_rows, with_spring
+from phloat.system.tie_rows import Edge, Twist, require_orientation, rigid_tie_rows, with_spring
 
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, Pressure, Traction, Force, Torque)
@@ -44,8 +45,9 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
 
     Parameters
     ----------
-    bodies : dict of str to Continuum or Body
-        Bodies by name, as returned by `discretise`. Names have no dot.
+    bodies : dict of str to Continuum, StressContinuum or Body
+        Bodies by name, as returned by `discretise`. Names have no dot. Ports of bodies with causality="velocity" take the motion
+        of what they are tied to, without a multiplier.
     ties : list
         `Tie` between boundaries, ports and the ground; `Pressure`, `Traction`, `Force` and `Torque`, whose inputs are N or N m.
 
@@ -99,7 +101,7 @@ def _linear_part(name: str, part: object) -> LinearPHDAE:
         )
     if isinstance(part, Body) and part.needs:
         raise InputError(f"in space, body {name!r} needs {part.needs}")
-    if isinstance(part, Body | Continuum):
+    if isinstance(part, Body | Continuum | StressContinuum):
         return part.linear()
     raise InputError(
         f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned; for a split beam, "
@@ -119,6 +121,8 @@ def _prefixed_part(name: str, part: LinearPHDAE) -> LinearPHDAE:
 def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tuple[LinearPHDAE, np.ndarray]:
     """The system with one more tie, and the origin of its second body relative to the first."""
     first, second = _tie_end(tie.first, system, bodies), _tie_end(tie.second, system, bodies)
+    if flows := [name for name in tie.stands_at if _takes_flow(name, bodies)]:
+        return _with_flow_port(system, tie, flows, first, second), first.centre - second.centre
     for end, name in ((first, tie.first), (second, tie.second)):
         if isinstance(end, Twist):
             moving = [k for k in tie.motions if k < end.rows.shape[0] and end.rows[[k]].nnz]
@@ -132,6 +136,29 @@ def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tu
         B_lam=csr(sp.vstack([system.B_lam, zero_matrix(rows.shape[0], system.ports.size)])),
         multipliers=joined_layouts([system.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
     ), origin
+
+
+def _takes_flow(port: str, bodies: Mapping[str, object]) -> bool:
+    """Whether a port is one of a body whose ports take velocities."""
+    return isinstance(bodies.get(port.partition(".")[0]), StressContinuum)
+
+
+def _with_flow_port(
+    system: LinearPHDAE, tie: Tie, flows: list[str], first: Edge | Twist, second: Edge | Twist
+) -> LinearPHDAE:
+    """The system in which the input of a port that takes a velocity is the twist of the other end: J + B T − (B T)ᵀ."""
+    if len(flows) > 1 or isinstance(first, Edge) or isinstance(second, Edge):
+        raise JointError(
+            f"{tie.label}: {flows[0]!r} takes a velocity, and follows a port of a rigid body or beam, or the ground; for a "
+            "boundary use boundary_field(…) and gyrator(…)"
+        )
+    if tie.of is not None or tie.soft:
+        raise JointError(f"{tie.label}: {flows[0]!r} takes its whole velocity; leave of, stiffness and damping out")
+    assert isinstance(first, Twist) and isinstance(second, Twist)
+    twist = require_orientation(tie, second if tie.first == flows[0] else first)
+    coupling = csr(system.B[:, system.ports[flows[0]]] @ twist)
+    joined = replace(system, J=csr(system.J + coupling - coupling.T))
+    return joined.with_ports(*(port for port in system.ports if port != flows[0]))
 
 
 def _with_field_positions(system: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -> LinearPHDAE:
@@ -174,7 +201,7 @@ def _point(body: object, port: str) -> np.ndarray:
         return body.port(port).x
     if isinstance(body, Continuum):
         return interface(body, port, body.ports[port]).x
-    return np.zeros(3)
+    return body.port_centre(port) if isinstance(body, StressContinuum) else np.zeros(3)
 
 
 def _without_repetitions(system: LinearPHDAE) -> LinearPHDAE:
@@ -216,6 +243,8 @@ def _with_load(
     else:
         wrench = np.zeros(6)
         wrench[slice(0, 3) if load.kind == "force" else slice(3, 6)] = load.direction()
+        if _takes_flow(load.port, bodies):
+            raise JointError(f"{load.label}: {load.port!r} takes a velocity, not a force; use causality='force'")
         B = system.B[:, system.ports[load.port]]
         if wrench[B.shape[1] :].any():
             raise JointError(f"{load.label} turns {load.port!r}, which is a point mass and has no orientation")
@@ -242,6 +271,8 @@ def _mesh_body(name: str, label: str, bodies: Mapping[str, object]) -> Continuum
     if name not in bodies:
         raise PortError(unknown("body", name, bodies))
     body = bodies[name]
+    if isinstance(body, StressContinuum):
+        raise InputError(f"{label} pushes on {name!r}, whose boundary takes velocities; use causality='force'")
     if not isinstance(body, Continuum):
         raise InputError(f"{label} pushes on {name!r}, which is no body on a mesh; use Force(…) at one of its ports")
     return body

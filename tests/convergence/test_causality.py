@@ -1,0 +1,90 @@
+"""Both causalities converge to one spectrum with order 4, and their pairs of spaces are stable: β does not fall with the mesh."""
+
+import numpy as np
+import pytest
+from inf_sup_zoo import continuous_stresses, of_forces, of_moments, of_shear, of_velocities, stone
+
+import phloat as ph
+from phloat.fem.plate_cells import cells_of
+
+SHEAR = np.sqrt(stone.G / stone.rho)
+
+
+def sheet(causality, n, **options):
+    return ph.Sheet.rectangle(
+        1.0, 1.0, material=stone, cells="triangle", causality=causality, **{"thickness": 0.2, **options}
+    ).discretise(n)
+
+
+@pytest.mark.parametrize("make", [ph.Sheet.rectangle, ph.Solid.box])
+def test_standing_shear_waves(make):
+    """A box between smooth walls: ω = c_s π √2, with order 4."""
+    d = 2 if make == ph.Sheet.rectangle else 3
+    options = {"plane": "strain", "cells": "triangle"} if d == 2 else {"cells": "tetrahedron"}
+    box = make(*(1.0,) * d, material=stone, symmetric="all", causality="velocity", **options)
+    error = [
+        abs(box.discretise(n).modes(1)[0][0] / (SHEAR * np.pi * np.sqrt(2.0)) - 1.0)
+        for n in ((5, 10) if d == 2 else (1, 2))
+    ]
+    assert np.log2(error[0] / error[1]) == pytest.approx(4.0, abs=0.3 if d == 2 else 1.0)
+    assert error[1] < (1e-4 if d == 2 else 2e-2)
+
+
+@pytest.mark.parametrize("options", [{"clamped": "all"}, {}, {"clamped": ("left", "right")}])
+def test_both_causalities_converge_to_one_spectrum(options):
+    """The difference of the lowest frequencies falls with h⁴; slower where clamped sides meet free ones (singular)."""
+    omega = {(c, n): sheet(c, n, **options).modes(6)[0] for c in ("force", "velocity") for n in (5, 10)}
+    rigid = 0 if options else 3
+    assert all((w[:rigid] == 0.0).all() and (w[rigid:] > 0.5).all() for w in omega.values())
+    apart = [abs(omega["force", n] / np.maximum(omega["velocity", n], 1e-9) - 1.0)[rigid:].max() for n in (5, 10)]
+    rate = np.log2(apart[0] / apart[1])
+    assert rate > (2.0 if "left" in options.get("clamped", ()) else 3.2) and apart[1] < 3e-3
+
+
+def test_a_tapered_sheet_is_the_same_in_both_causalities():
+    a, b = (
+        sheet(c, 10, thickness=lambda x, y: 0.2 - 0.1 * x, clamped="left").modes(4)[0] for c in ("force", "velocity")
+    )
+    assert a == pytest.approx(b, rel=2e-3)
+
+
+# --- inf-sup constants -----------------------------------------------------------------------------------------------
+
+
+def clamped_sheet(n, **options):
+    return ph.Sheet.rectangle(1.0, 1.0, material=stone, clamped="all", **options).discretise(n)
+
+
+def clamped_plate(n, elements):
+    return ph.Plate.rectangle(1.0, 1.0, material=stone, thickness=0.1, clamped="all", elements=elements).discretise(n)
+
+
+STABLE = {
+    "sheet, forces, triangles": (lambda n: of_forces(clamped_sheet(n, cells="triangle")), 1.0),
+    "sheet, forces, quadrilaterals": (lambda n: of_forces(clamped_sheet(n)), 1.0),
+    "sheet, velocities": (lambda n: of_velocities(clamped_sheet(n, cells="triangle", causality="velocity")), 0.75),
+    "plate, bfs": (lambda n: of_moments(clamped_plate(n, "bfs")), 0.92),
+    "plate, argyris": (lambda n: of_moments(clamped_plate(n // 2, "argyris")), 1.0),
+    "plate, morley": (lambda n: of_moments(clamped_plate(n, "morley")), 1.0),
+    "plate, hhj": (lambda n: of_moments(clamped_plate(n, "hhj")), 0.465),
+    "Mindlin's shear": (lambda n: of_shear(cells_of(ph.shapes.rectangle(1.0, 1.0, n, n), "triangle")), 0.459),
+}
+
+
+@pytest.mark.parametrize("name", STABLE)
+def test_stable_pairs_stay_stable(name):
+    make, beta = STABLE[name]
+    coarse, fine = (make(n) for n in (4, 8))
+    assert fine == pytest.approx(beta, rel=0.01)
+    assert fine > 0.95 * coarse
+
+
+def test_an_unstable_pair_is_seen():
+    """Continuous stresses against velocities of the same degree: β falls with h. Quadratic rotations without bubbles: β = 0."""
+    sheets = (
+        ph.Sheet.rectangle(1.0, 1.0, material=stone, clamped="all", cells="triangle").discretise(n, order=1)
+        for n in (4, 8)
+    )
+    beta = [continuous_stresses(body) for body in sheets]
+    assert np.log2(beta[0] / beta[1]) == pytest.approx(1.0, abs=0.05)
+    assert of_shear(cells_of(ph.shapes.rectangle(1.0, 1.0, 4, 4), "triangle"), bubbles=False) < 1e-6

@@ -1,0 +1,183 @@
+"""Sheets and solids with velocities as inputs, and fields on boundaries: structure, power, symmetry, W and W*."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+from meshes_zoo import distorted
+
+import phloat as ph
+from phloat.fem.stress_space import nodes_of, reference_integrals
+
+stone = ph.Material(E=2.5, nu=0.25, rho=1.3)
+skewed = ph.Orthotropic(E=(3.0, 1.0, 2.0), nu=(0.2, 0.1, 0.3), G=(0.8, 0.5, 0.6), rho=1.3)
+
+
+def made(d, material=stone, n=2, mesh=True, **options):
+    """A body with velocity inputs on a distorted mesh of the unit square or cube, or on a regular one."""
+    kind, recipe = ("triangle", ph.Sheet) if d == 2 else ("tetrahedron", ph.Solid)
+    if mesh:
+        return recipe(distorted(kind, 1, n), material, causality="velocity", **options).discretise()
+    make = ph.Sheet.rectangle if d == 2 else ph.Solid.box
+    return make(*(1.0,) * d, material=material, cells=kind, causality="velocity", **options).discretise(n)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_the_system_is_port_hamiltonian_and_keeps_its_books(d):
+    body = made(d, n=1 if d == 3 else 2)
+    system = body.linear(("right",))
+    assert system.passive and system.lossless and not system.multipliers.size
+    n = system.split
+    assert not system.B[:n].nnz and system.B[n:].nnz
+    u = np.random.default_rng(1).normal(size=system.ports.size)
+    run = ph.simulate(system, t_end=1.0, dt=0.1, u={"right": lambda t: np.sin(3.0 * t) * u})
+    assert run.energy[-1] > 0.0
+    assert np.abs(run.residual).max() < 1e-12 * run.energy.max()
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_tractions_are_continuous_and_stresses_symmetric_in_the_mean(d):
+    space = made(d).space
+    sigma = np.einsum("cnabu,cu->cnab", space.values, np.random.default_rng(2).normal(size=space.size)[space.unknowns])
+    weight = reference_integrals(d)["lam phi"]
+    assert np.abs(np.einsum("mn,cnab->cmab", weight, sigma - sigma.swapaxes(2, 3))).max() < 1e-12
+    assert np.abs(sigma - sigma.swapaxes(2, 3)).max() > 0.1  # not at every point
+    seen = {}
+    for c, facets in enumerate(space._facets[1]):
+        for j, f in enumerate(facets):
+            on_facet = [n for n, node in enumerate(nodes_of(d + 1)) if j not in node]
+            seen.setdefault(f, []).append(sigma[c, on_facet] @ space.slopes[c, j] / np.linalg.norm(space.slopes[c, j]))
+    jumps = [abs(pair[0] + pair[1]).max() for pair in seen.values() if len(pair) == 2]
+    assert len(jumps) > 4 and max(jumps) < 1e-12
+
+
+@pytest.mark.parametrize("material", [stone, skewed])
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_uniform_strain_at_the_boundary_gives_a_uniform_stress(d, material):
+    """Static: Dᵀσ = 0, C σ = D q + B u with u = G x on all sides; then tractions are A ε n, and q is G x."""
+    body = made(d, material, clamped="all")
+    G = np.random.default_rng(3).normal(size=(d, d))
+    space, sides = body.space, list(body.mesh.boundaries)
+    system = body.linear(sides)
+    x = np.concatenate([space.facet_nodes(body.facets_on(s)).reshape(-1, d) for s in sides])
+    n = system.split
+    C, D = system.E[n:, n:], system.J[n:, :n]
+    load = system.B[n:] @ (x @ G.T).ravel()
+    saddle = sp.block_array([[C, -D], [D.T, None]], format="csc")
+    sigma = spla.spsolve(saddle, np.concatenate([load, np.zeros(n)]))
+    A, *_ = body.recipe.elasticity(material)
+    strain = np.array([G[0, 0], G[1, 1], G[0, 1] + G[1, 0]])
+    if d == 3:
+        strain = np.array([*np.diag(G), G[1, 2] + G[2, 1], G[0, 2] + G[2, 0], G[0, 1] + G[1, 0]])
+    s = A @ strain
+    S = np.array([[s[0], s[2]], [s[2], s[1]]]) if d == 2 else s[[[0, 5, 4], [5, 1, 3], [4, 3, 2]]]
+    unknowns = space.unknowns_on(body.facets_on("right"))[:, :, :]
+    assert np.allclose(sigma[unknowns], S[:, 0], rtol=0, atol=1e-9)  # the normal is x
+    q = sigma[len(load) :].reshape(-1, d)
+    assert np.allclose(q, space.vertices[space.corners].reshape(-1, d) @ G.T, rtol=0, atol=1e-9)
+
+
+# --- fields on boundaries --------------------------------------------------------------------------------------------
+
+
+def plates(n, **options):
+    return ph.Plate.rectangle(1.0, 0.6, thickness=0.05, material=stone, **options).discretise(n)
+
+
+def velocity_box():
+    box = ph.Solid.box(1.0, 0.6, 0.4, material=stone, cells="tetrahedron", causality="velocity")
+    return box.discretise((1, 1, 1))
+
+
+BODIES = {  # how to make them, the motions, the size of the boundary
+    "plate": (lambda: plates(3, clamped="left"), "w", 0.6),
+    "plate, triangles": (lambda: plates(2, elements="argyris"), None, 0.6),
+    "Mindlin's plate": (lambda: plates(2, theory="mindlin"), None, 0.6),
+    "sheet": (lambda: ph.Sheet.rectangle(1.0, 0.6, material=stone).discretise(3), None, 0.6),
+    "solid": (lambda: ph.Solid.box(1.0, 0.6, 0.4, material=stone).discretise((2, 2, 1)), None, 0.24),
+    "sheet, velocities": (lambda: half("right", 3, 0.6), None, 0.6),
+    "solid, velocities": (velocity_box, None, 0.24),
+}
+
+
+def half(name, n, b=1.0):
+    """A sheet 1 × b; the one called "right" takes velocities, the left one is clamped and takes forces."""
+    options = {"causality": "velocity"} if name == "right" else {"clamped": "left"}
+    return ph.Sheet.rectangle(1.0, b, material=stone, cells="triangle", **options).discretise(n)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_total_forces_and_rigid_fields_are_adjoint(name):
+    make, of, size = BODIES[name]
+    edge = ph.boundary_field(make(), "right", of)
+    rng = np.random.default_rng(4)
+    y, r = rng.normal(size=edge.mass.shape[0]), rng.normal(size=6)
+    assert (edge.W @ y) @ r == pytest.approx(y @ (edge.mass @ (edge.rigid @ r)), rel=1e-12)
+    moved = 2 if "plate" in name else 0
+    unit = np.eye(6)[moved]
+    assert edge.W @ (edge.rigid @ unit) == pytest.approx(size * unit, abs=1e-12)  # no torque about the centre
+    assert edge.centre[:2] == pytest.approx([1.0, 0.3])
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_the_field_itself_follows_from_the_output(name):
+    """ỹ = M_∂⁻¹ y_∂ are the velocities (or tractions) of the boundary, and ũᵀ y_∂ is the power."""
+    make, of, _ = BODIES[name]
+    body = make()
+    edge = ph.boundary_field(body, "right", of)
+    system = edge.linear()
+    e = np.random.default_rng(5).normal(size=system.rows.size)
+    y = system.B[:, system.ports["right"]].T @ e
+    field = spla.spsolve(edge.mass.tocsc(), y)
+    if isinstance(body, ph.Continuum):
+        assert field == pytest.approx(e[edge.coordinates], abs=1e-9)
+    else:
+        rows = np.searchsorted(body._unknowns({"right": "right"}), edge.coordinates)
+        assert field == pytest.approx(e[system.split + rows], abs=1e-9)
+
+
+def halves(n):
+    """A clamped sheet 2 × 1: its left half with forces, its right half with velocities as inputs; and the whole one."""
+    left, right = half("left", n), half("right", n)
+    whole = ph.Sheet.rectangle(2.0, 1.0, material=stone, cells="triangle", clamped="left").discretise((2 * n, n))
+    force, velocity = left.linear(("right",)).prefixed("left"), right.linear(("left",)).prefixed("right")
+    nodes = left.mesh.points[left.mesh.node_numbers("right"), 1]
+    y = right.space.facet_nodes(right.facets_on("left"))[:, :, 1].ravel()
+    same = (np.abs(nodes[:, None] - y) < 1e-9).astype(float)
+    C = np.kron(same, np.eye(2))
+    return ph.gyrator(force, "left.right", velocity, "right.left", C), whole
+
+
+def test_the_two_causalities_join_without_a_multiplier():
+    """u₁ = −C y₂, u₂ = Cᵀy₁: the velocity of one side is the input of the other, whose traction comes back."""
+    joined, whole = halves(4)
+    assert not joined.multipliers.size and joined.passive
+    assert ph.modes(joined, 4).omega == pytest.approx(whole.modes(4)[0], rel=5e-3)
+
+
+def test_a_rod_turns_a_sheet_that_takes_velocities():
+    """Tied to a rigid body both kinds of sheet have the same frequencies; the velocity one needs no multiplier."""
+    rod = ph.RigidBody(mass=0.4, inertia=np.diag([0.03, 0.03, 0.05])).discretise()
+    found = []
+    for causality in ("force", "velocity"):
+        sheet = ph.Sheet.rectangle(
+            1.0, 0.5, material=stone, cells="triangle", clamped="left", causality=causality, ports={"end": "right"}
+        ).discretise((8, 4))
+        with (
+            pytest.warns(ph.errors.UnfeltMotionWarning) if causality == "velocity" else nullcontext()
+        ):  # out of the plane
+            both = ph.tie({"sheet": sheet, "rod": rod}, [ph.Tie("sheet.end", "rod.P", name="weld")])
+        assert bool(both.multipliers.size) == (causality == "force")
+        found.append(ph.modes(both).elastic[:3])
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_a_port_on_the_ground_is_a_clamp():
+    options = {"material": stone, "cells": "triangle", "causality": "velocity"}
+    sheet = ph.Sheet.rectangle(1.0, 0.5, ports={"end": "left"}, **options).discretise((4, 2))
+    clamped = ph.Sheet.rectangle(1.0, 0.5, clamped="left", **options).discretise((4, 2))
+    tied = ph.tie({"sheet": sheet}, [ph.Tie("ground", "sheet.end")])
+    assert "sheet.end" not in tied.ports
+    assert ph.modes(tied, 4).omega == pytest.approx(clamped.modes(4)[0], rel=1e-9)
