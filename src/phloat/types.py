@@ -2,7 +2,7 @@
 
 from phloat.analysis.campbell import Campbell as Campbell
 from phloat.analysis.sensitivity import FrequencyGradients as FrequencyGradients, TransferGradients as TransferGradients
-from phloat.bodies.solids.stress_continuum import StressContinuum as StressContinuum
+from phloat.bodies.continua.stress_continuum import StressContinuum as StressContinuum
 from phloat.bodies.superelements.superelement import SuperelementReport as SuperelementReport
 from phloat.linear.analysis.modes import Modes as Modes
 from phloat.linear.analysis.participation import EffectiveMasses as EffectiveMasses, PortsReport as PortsReport

@@ -74,7 +74,7 @@ def continuous_stresses(body):
 
 def of_velocities(body):
     """β of a sheet or solid with tractions in H(div) and velocities that jump; all its sides are held."""
-    space, d = body.space, body.space.dim
+    space, d = body.sides.space, body.mesh.dimension
     A, _, _ = body.recipe.elasticity(body.recipe.material)
     count, n = len(space.corners), d + 1
     B = np.zeros((count, len(VOIGT[d]), n, d))

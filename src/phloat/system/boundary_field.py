@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.solids.stress_continuum import StressContinuum
+from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import InputError, PortError, unknown
 from phloat.joints.ends import GROUND
 from phloat.joints.tie import Tie
@@ -109,8 +109,7 @@ def boundary_field(
             raise InputError(
                 f"of={of!r}: a boundary of a body with causality='velocity' has one velocity; leave it out"
             )
-        x, rigid = body.rigid_field(boundary)
-        mass, unknowns = body.boundary_mass(boundary), body.space.unknowns_on(body.facets_on(boundary)).ravel()
+        mass, rigid, x, unknowns = body.sides.field(boundary)
         return BoundaryField(body, boundary, mass, rigid.T @ mass, rigid, x, unknowns)
     if not isinstance(body, Continuum):
         raise InputError(

@@ -14,7 +14,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.solids.stress_continuum import FLOAT, StressContinuum
+from phloat.bodies.continua.stress_continuum import FLOAT, StressContinuum
 from phloat.errors import (
     InputError,
     JointError,

@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.solids.stress_continuum import StressContinuum
+from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import InputError
 from phloat.joints.pairs import Weld
 from phloat.joints.tie import Tie

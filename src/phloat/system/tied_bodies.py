@@ -15,7 +15,7 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import interface
-from phloat.bodies.solids.stress_continuum import StressContinuum
+from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import (
     InputError,
     JointError,

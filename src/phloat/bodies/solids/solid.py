@@ -14,10 +14,11 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, Place, option
+from phloat.bodies.continua.stress_continuum import CAUSALITIES, FLOAT, StressContinuum
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping, thickness_at
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
 from phloat.bodies.solids.cells import MaterialPart, elastic_body
-from phloat.bodies.solids.stress_continuum import FLOAT, StressContinuum, stress_continuum
+from phloat.bodies.solids.stress_sides import stress_continuum
 from phloat.errors import InputError, finite, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
@@ -27,7 +28,6 @@ Elastic: TypeAlias = "Material | Orthotropic"
 Line: TypeAlias = "Sequence[Sequence[float]]"  # two end points
 FLAT = 1e-9  # of the body
 NEAR = 1e-6  # of the body: the largest distance of nodes from a line
-CAUSALITIES = ("force", "velocity")
 WIDE = 2.5  # of the size of a cell: the largest gap between nodes of a line
 
 
