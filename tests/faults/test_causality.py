@@ -10,6 +10,11 @@ soft = ph.Material(E=2.0, nu=0.25, rho=1.0)
 OPTIONS = {"material": soft, "cells": "triangle", "causality": "velocity"}
 
 
+def plate(n=2, **options):
+    plain = {"thickness": 0.1, "material": soft, "causality": "velocity"}
+    return ph.Plate.rectangle(1.0, 1.0, **{**plain, **options}).discretise(n)
+
+
 def sheet(n=2, **options):
     return ph.Sheet.rectangle(1.0, 1.0, **{**OPTIONS, **options}).discretise(n)
 
@@ -34,7 +39,18 @@ def sheet(n=2, **options):
         (lambda: sheet(damping=ph.KelvinVoigt(0.1)).linear(), "Rayleigh"),
         (lambda: sheet(damping=ph.Rayleigh(mass=0.1, relative_to="body")).linear(), "ground"),
         (lambda: ph.connect({"a": sheet()}), "free"),
+        (lambda: plate(causality="speed"), "'speed'"),
+        (lambda: plate(frame="left"), "free"),
+        (lambda: plate(theory="mindlin"), "theory"),
+        (lambda: plate(elements="argyris"), "elements"),
+        (lambda: plate(membrane=True), "membrane"),
+        (lambda: plate(mass=3.0), "0.1 kg"),
+        (lambda: plate(clamped="lft"), "'lft'"),
+        (lambda: plate().linear(("right",)), "'right'"),
+        (lambda: plate(ports={"a": "lft"}).linear(), "'lft'"),
+        (lambda: ph.Plate.disc(1.0, thickness=0.1, material=soft, causality="velocity").discretise(2), "straight"),
         (lambda: ph.boundary_field(sheet(), "left", of="u_x"), "u_x"),
+        (lambda: ph.boundary_field(plate(), "left"), "'left'"),
         (lambda: ph.boundary_field(sheet(), "lft"), "'lft'"),
         (lambda: ph.boundary_field(ph.RigidBody(1.0, np.eye(3)).discretise(), "P"), "Body"),
         (lambda: ph.boundary_field(sheet(causality="force", clamped="left"), "bottom"), "'bottom'"),

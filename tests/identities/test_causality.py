@@ -1,6 +1,7 @@
 """Sheets and solids with velocities as inputs, and fields on boundaries: structure, power, symmetry, W and W*."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,6 +78,36 @@ def test_a_uniform_strain_at_the_boundary_gives_a_uniform_stress(d, material):
     assert np.allclose(sigma[unknowns], S[:, 0], rtol=0, atol=1e-9)  # the normal is x
     q = sigma[len(load) :].reshape(-1, d)
     assert np.allclose(q, space.vertices[space.corners].reshape(-1, d) @ G.T, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("skew", [0.0, 0.4])
+def test_a_plate_that_moves_rigidly_has_no_moments(skew):
+    """D v + Σ B r = 0 if all velocities and all sides are those of one rigid motion."""
+    mesh = ph.shapes.rectangle(1.0, 0.6, 3, 2)
+    x, y, _ = mesh.points.T
+    mesh = replace(mesh, points=np.column_stack([x + skew * y, y]))
+    sides = {side: side for side in mesh.boundaries}
+    body = ph.Plate(outline=mesh, material=stone, thickness=0.05, causality="velocity", ports=sides).discretise()
+    system = body.linear()
+    v_z, omega_x, omega_y = np.random.default_rng(6).normal(size=3)
+    x, y = body.velocity.points[:, 0], body.velocity.points[:, 1]
+    rate = system.J[system.split :, : system.split] @ (v_z + omega_x * y - omega_y * x)
+    scale = np.abs(rate).max()
+    for side in sides:
+        a, b, _ = body.port_centre(side)
+        twist = [0.0, 0.0, v_z + omega_x * b - omega_y * a, omega_x, omega_y, 0.0]
+        rate += system.B[system.split :, system.ports[side]] @ twist
+    assert np.abs(rate).max() < 1e-13 * scale
+
+
+def test_a_driven_plate_keeps_its_books():
+    options = {"thickness": 0.05, "material": stone, "clamped": "left", "ports": {"edge": "right"}}
+    body = ph.Plate.rectangle(1.0, 0.6, causality="velocity", **options).discretise(3)
+    run = ph.simulate(
+        body.linear(), t_end=2.0, dt=0.05, u={"edge": lambda t: 1e-3 * np.sin(t) * np.array([0, 0, 1.0, 2.0, 1.0, 0])}
+    )
+    assert np.abs(run.residual).max() < 1e-12 * run.energy.max()
+    assert run.energy[-1] > 0.0
 
 
 # --- fields on boundaries --------------------------------------------------------------------------------------------

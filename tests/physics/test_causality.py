@@ -26,6 +26,29 @@ def test_the_rod_welded_to_a_plate_by_hand_and_by_tie():
     assert found.elastic[:3] == pytest.approx([170.92, 443.75, 1325.2], rel=5e-4)
 
 
+def test_the_rod_of_the_slides_in_their_causality():
+    """The deflection of the plate's edge follows the rod, without a multiplier; from below, where `tie` of "bfs" is from above."""
+    options = {
+        "thickness": 0.05,
+        "material": alu,
+        "clamped": "left",
+        "causality": "velocity",
+        "ports": {"edge": "right"},
+    }
+    plate = ph.Plate.rectangle(1.0, 1.0, supported="right", **options).discretise(12)
+    with pytest.warns(ph.errors.UnfeltMotionWarning):
+        both = ph.tie({"plate": plate, "rod": rod()}, [ph.Tie("plate.edge", "rod.P")])
+    assert not both.multipliers.size
+    shapes = ph.modes(both, 4)
+    assert shapes.elastic[:3] == pytest.approx([170.92, 443.75, 1325.2], rel=5e-4)
+    assert (shapes.elastic[:3] < [170.92, 443.75, 1325.2]).all()
+    at_edge = both.fields["plate"].points[:, 0] > 1.0 - 1e-9
+    deflection = shapes.shape(shapes.rigid, "plate")[at_edge, 2]
+    assert deflection == pytest.approx(
+        shapes.shape(shapes.rigid, "rod")[0, 2], rel=1e-2
+    )  # with the rod, not against it
+
+
 def test_the_velocity_of_an_edge_drives_a_bar():
     """One end of a bar is moved by sin ωt from rest: until the wave comes back, the traction at that end is ρ c v."""
     strip = ph.Material(E=4.0, nu=0.0, rho=1.0)  # c = 2 m/s

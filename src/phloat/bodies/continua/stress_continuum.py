@@ -58,8 +58,12 @@ class Sides(Protocol):
         """The numbers of the facets of a side."""
         ...
 
-    def twist_map(self, name: str) -> tuple[np.ndarray, Matrix]:
-        """The centre of a side, and the work of stresses on its rigid motion (v, ω), (unknowns, 6)."""
+    def centre(self, name: str) -> np.ndarray:
+        """The centre of a side."""
+        ...
+
+    def twist_map(self, name: str, opened: Sequence[str]) -> Matrix:
+        """The work of stresses on the rigid motion (v, ω) of a side about its centre, (unknowns, 6); `opened` are all inputs."""
         ...
 
     def field(self, name: str) -> SideField:
@@ -104,8 +108,9 @@ class StressContinuum:
             raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")
         sides = {name: self.side(name) for name in self.ports} | {name: name for name in boundary}
         self._require_disjoint(sides)
-        P = self.sides.basis(list(sides.values()))
-        inputs = {name: csr(P.T @ self.sides.twist_map(sides[name])[1]) for name in self.ports}
+        opened = list(sides.values())
+        P = self.sides.basis(opened)
+        inputs = {name: csr(P.T @ self.sides.twist_map(sides[name], opened)) for name in self.ports}
         inputs |= {name: csr(P.T @ self._field_map(name)) for name in boundary}
         system = elastic_system(
             M=self.M,
@@ -141,7 +146,7 @@ class StressContinuum:
 
     def port_centre(self, name: str) -> np.ndarray:
         """The centre of the boundary of a port."""
-        return self.sides.twist_map(self.side(name))[0]
+        return self.sides.centre(self.side(name))
 
     def side(self, name: str) -> str:
         """The boundary of a port. Raises InputError if the port is none."""

@@ -45,11 +45,14 @@ class TractionSides:
         keep[unknowns.ravel()] = np.broadcast_to(active[:, None], unknowns.shape).ravel()
         return selection(keep)
 
-    def twist_map(self, name: str) -> tuple[np.ndarray, Matrix]:
+    def centre(self, name: str) -> np.ndarray:
+        return self.field(name).centre
+
+    def twist_map(self, name: str, opened: Sequence[str]) -> Matrix:
         field = self.field(name)
         work = (field.mass @ field.rigid).ravel()
         row, column = np.repeat(field.unknowns, 6), np.tile(np.arange(6), len(field.unknowns))
-        return field.centre, csr(sp.coo_array((work, (row, column)), shape=(self.space.size, 6)))
+        return csr(sp.coo_array((work, (row, column)), shape=(self.space.size, 6)))
 
     def field(self, name: str) -> SideField:
         facets, d = self.facets(name), self.space.dim
