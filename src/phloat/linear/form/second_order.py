@@ -15,7 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, block_inverse, csr, negativity_defect, stacked, symmetric_lu, zero_matrix
+from phloat.algebra.sparse import (
+    Matrix,
+    block_inverse,
+    components,
+    csr,
+    negativity_defect,
+    stacked,
+    symmetric_lu,
+    zero_matrix,
+)
 from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor, solve_real
@@ -86,7 +95,9 @@ class SecondOrder:
     @cached_property
     def M_inverse(self) -> Matrix | None:
         """M⁻¹ if velocities jump between cells and do not damp each other, otherwise None."""
-        return None if self.D.nnz else block_inverse(self.M, LOCAL)
+        if self.D.nnz or max(map(len, components(self.M)), default=0) > LOCAL:
+            return None
+        return block_inverse(self.M)
 
     @cached_property
     def definite(self) -> bool:
