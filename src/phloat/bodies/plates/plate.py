@@ -22,6 +22,7 @@ from phloat.bodies.inertia import Inertia, rigid_sections
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.fields import Mindlin, PlateFields
+from phloat.bodies.plates.hybrid import HybridFields, HybridStresses
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection
 from phloat.bodies.plates.moment_sides import moment_continuum
 from phloat.bodies.plates.shape import ABOVE, LocalStresses, MixedStresses, PlateShape
@@ -136,8 +137,10 @@ class Plate:
             raise InputError("held={…} holds a plate in its plane, and needs a membrane; give membrane=True")
         if self.membrane is False and section.coupled:
             raise InputError("this laminate stretches as it bends, so it has a membrane; leave membrane out")
-        if self.elements == "hhj" and self.with_membrane:
-            raise InputError("elements='hhj' have no membrane, so do not float; use others, such as 'argyris'")
+        if self.elements == "hhj" and (section.coupled or (self.with_membrane and self.frame is None)):
+            raise InputError(
+                "elements='hhj' stretch only where they float, and not with bending; use others, such as 'argyris'"
+            )
         if self.causality not in CAUSALITIES:
             raise InputError(unknown("causality", self.causality, CAUSALITIES))
         if self.causality == "velocity":
@@ -273,7 +276,11 @@ def _theory(
     """Fields and stresses of the theory of the plate; derivatives at corners are along the sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     theory = Mindlin if elements == "mitc" else PlateFields
+    if elements == "hhj" and plate.frame is not None:
+        theory = HybridFields
     fields = theory(cells, elements, plate.with_membrane, first, plate.support == "hard")
+    if isinstance(fields, HybridFields):
+        return fields, HybridStresses(fields, section.through, False, plate.stiffening)
     if elements == "hhj":
         return fields, MixedStresses(fields, section.through, np.union1d(sides["clamped"], sides["symmetric"]))
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
@@ -322,7 +329,10 @@ def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray],
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
-    return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
+    turn = fields.turn(points)
+    if isinstance(fields, HybridFields) and not isinstance(part, Patch) and part in fields.cells.boundaries:
+        turn = fields.edge_turn(fields.cells.edges_on(part), points)
+    return Trace(x, points.weight, fields.displacement(points), turn, gyration)
 
 
 def _disc(cells: PlateCells, patch: Patch) -> Points:
