@@ -110,6 +110,14 @@ def test_a_driven_plate_keeps_its_books():
     assert run.energy[-1] > 0.0
 
 
+def test_exports_name_the_inputs_flows():
+    body = ph.Sheet.rectangle(
+        1.0, 0.5, material=stone, cells="triangle", causality="velocity", clamped="left", ports={"end": "right"}
+    ).discretise((2, 1))
+    space = ph.state_space(body.linear())
+    assert space.inputs[:2] == ("end.flow[0]", "end.flow[1]") and space.outputs[0] == "end.effort[0]"
+
+
 # --- fields on boundaries --------------------------------------------------------------------------------------------
 
 
