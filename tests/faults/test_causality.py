@@ -65,17 +65,22 @@ def test_bodies_and_fields(make, name):
 @pytest.mark.parametrize(
     ("ties", "name"),
     [
-        ([ph.Tie("a.end", "b.end")], "'a.end'"),
+        ([ph.Tie("a.end", "b.end")], "a.end-b.end"),
         ([ph.Tie("a.end", "c.left")], "'a.end'"),
+        ([ph.Tie("a.left", "b.right")], "a.left-b.right"),
+        ([ph.Tie("a.left", "d.left")], "same size"),
+        ([ph.Tie("p.left", "c.right")], "'left'"),
         ([ph.Tie("a.end", "ground", of="u_x")], "'a.end'"),
         ([ph.Tie("a.end", "ground", stiffness=(1,) * 6)], "'a.end'"),
-        ([ph.Tie("a.left", "ground")], "'a.left'"),
+        ([ph.Tie("a.lft", "ground")], "'a.lft'"),
+        ([ph.Tie("a.left", "ground"), ph.Tie("a.left", "ground", name="again")], "'a.left'"),
         ([ph.Force("a.end", along=(1, 0, 0))], "'a.end'"),
         ([ph.Traction("a.left", lambda x, y, z: (1.0, 0.0, 0.0))], "'a'"),
     ],
 )
 def test_ties(ties, name):
     bodies = {"a": sheet(ports={"end": "right"}), "b": sheet(ports={"end": "left"}), "c": sheet(causality="force")}
+    bodies |= {"d": ph.Sheet.rectangle(2.0, 2.0, material=soft).discretise(2), "p": plate()}
     with raises(ph.errors.InputError, name):
         ph.tie(bodies, ties)
 

@@ -196,6 +196,31 @@ def test_the_two_causalities_join_without_a_multiplier():
     assert ph.modes(joined, 4).omega == pytest.approx(whole.modes(4)[0], rel=5e-3)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_tie_joins_the_two_causalities(turned):
+    """The same system as by hand; meshes need not match, and the second body may be anywhere."""
+    by_hand, whole = halves(4)
+    ends = ("right.left", "left.right") if turned else ("left.right", "right.left")
+    joined = ph.tie({"left": half("left", 4), "right": half("right", 4)}, [ph.Tie(*ends)])
+    assert not joined.multipliers.size and not joined.ports.size
+    assert ph.modes(joined, 4).omega == pytest.approx(ph.modes(by_hand, 4).omega, rel=1e-9)
+    finer = ph.tie({"left": half("left", 4), "right": half("right", 6)}, [ph.Tie(*ends)])
+    assert ph.modes(finer, 4).omega == pytest.approx(whole.modes(4)[0], rel=5e-3)
+
+
+def test_velocities_agree_where_the_two_causalities_meet():
+    """In the first mode, the velocities of both bodies along their common side."""
+    joined = ph.tie({"left": half("left", 4), "right": half("right", 4)}, [ph.Tie("left.right", "right.left")])
+    first = ph.modes(joined, 1)
+    along = {}
+    for name in ("left", "right"):
+        x, v = joined.fields[name].points, first.shape(0, name)
+        on_side = np.abs(x[:, 0] - 1.0) < 1e-9
+        order = np.argsort(x[on_side, 1], kind="stable")
+        along[name] = np.interp([0.25, 0.5, 0.75], x[on_side, 1][order], v[on_side, 1][order])
+    assert along["right"] == pytest.approx(along["left"], rel=0.05)
+
+
 def test_a_rod_turns_a_sheet_that_takes_velocities():
     """Tied to a rigid body both kinds of sheet have the same frequencies; the velocity one needs no multiplier."""
     rod = ph.RigidBody(mass=0.4, inertia=np.diag([0.03, 0.03, 0.05])).discretise()
@@ -217,6 +242,45 @@ def test_a_port_on_the_ground_is_a_clamp():
     options = {"material": stone, "cells": "triangle", "causality": "velocity"}
     sheet = ph.Sheet.rectangle(1.0, 0.5, ports={"end": "left"}, **options).discretise((4, 2))
     clamped = ph.Sheet.rectangle(1.0, 0.5, clamped="left", **options).discretise((4, 2))
-    tied = ph.tie({"sheet": sheet}, [ph.Tie("ground", "sheet.end")])
-    assert "sheet.end" not in tied.ports
-    assert ph.modes(tied, 4).omega == pytest.approx(clamped.modes(4)[0], rel=1e-9)
+    for end in ("sheet.end", "sheet.left"):
+        tied = ph.tie({"sheet": sheet if end == "sheet.end" else replace(sheet, ports={})}, [ph.Tie("ground", end)])
+        assert not tied.ports.size
+        assert ph.modes(tied, 4).omega == pytest.approx(clamped.modes(4)[0], rel=1e-9)
+
+
+FILE = """
+phloat: 1
+materials: {soft: {E: 1 MPa, rho: 1000, nu: 0.4}}
+bodies:
+  sheet:
+    sheet:
+      {rectangle: {a: 20 cm, b: 10 cm, cells: triangle}, material: soft, clamped: left, causality: velocity, ports: {end: right}}
+    cells: [2, 1]
+  plate:
+    plate:
+      rectangle: {a: 20 cm, b: 10 cm}
+      thickness: 2 mm
+      material: soft
+      supported: left
+      causality: velocity
+      ports: {end: right}
+    cells: [2, 1]
+joints:
+  wall: {tie: [plate.end, ground]}
+modes: {count: 4}
+"""
+
+
+def test_small_motions_of_a_file_are_those_of_python(tmp_path):
+    model = ph.io.parse_model(FILE)
+    options = {"material": ph.Material(1e6, 1000.0, 0.4), "causality": "velocity", "ports": {"end": "right"}}
+    sheet = ph.Sheet.rectangle(0.2, 0.1, cells="triangle", clamped="left", **options).discretise((2, 1))
+    plate = ph.Plate.rectangle(0.2, 0.1, thickness=2e-3, supported="left", **options).discretise((2, 1))
+    twin = ph.tie({"sheet": sheet, "plate": plate}, [ph.Tie("plate.end", "ground", name="wall")])
+    for name in ("E", "J", "B"):
+        assert abs(getattr(model.system, name) - getattr(twin, name)).max() <= 1e-14 * abs(getattr(twin, name)).max()
+    ph.io.save_model(model, tmp_path / "model.yaml")
+    again = ph.io.load_model(tmp_path / "model.yaml").system
+    assert again.ports == twin.ports and abs(again.J - twin.J).max() == pytest.approx(
+        0.0, abs=1e-14 * abs(twin.J).max()
+    )

@@ -109,7 +109,7 @@ def boundary_field(
             raise InputError(
                 f"of={of!r}: a boundary of a body with causality='velocity' has one velocity; leave it out"
             )
-        mass, rigid, x, unknowns = body.sides.field(boundary)
+        _, mass, rigid, x, unknowns = body.sides.field(boundary)
         return BoundaryField(body, boundary, mass, rigid.T @ mass, rigid, x, unknowns)
     if not isinstance(body, Continuum):
         raise InputError(

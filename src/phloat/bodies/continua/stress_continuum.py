@@ -38,9 +38,10 @@ CAUSALITIES = ("force", "velocity")
 
 
 class SideField(NamedTuple):
-    """The velocities of a side as a field of n coefficients: its mass (n, n), rigid motions (n, 6) about the centre, and the stress
-    unknowns that are its tractions."""
+    """The velocities of a side as a field of n coefficients: its nodes x (n / dimension, 3), mass (n, n), rigid motions (n, 6)
+    about the centre, and the stress unknowns that are its tractions."""
 
+    x: np.ndarray
     mass: Matrix
     rigid: np.ndarray
     centre: np.ndarray
@@ -89,6 +90,7 @@ class StressContinuum:
     velocity: Field  # of all velocities
     damping: Damping
     ports: Mapping[str, Place]
+    fields: tuple[str, ...] = ()  # sides that `linear` opens in any case
     construction: Construction | None = None
 
     def __repr__(self) -> str:
@@ -106,6 +108,7 @@ class StressContinuum:
         """
         if isinstance(boundary, str):
             raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")
+        boundary = (*self.fields, *boundary)
         sides = {name: self.side(name) for name in self.ports} | {name: name for name in boundary}
         self._require_disjoint(sides)
         opened = list(sides.values())
@@ -151,7 +154,7 @@ class StressContinuum:
     def side(self, name: str) -> str:
         """The boundary of a port. Raises InputError if the port is none."""
         port_name(name)
-        place = self.ports[name]
+        place = self.ports.get(name, name)
         side = place.boundary if isinstance(place, Rigid) else place
         if not isinstance(side, str):
             raise InputError(

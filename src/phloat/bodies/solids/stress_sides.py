@@ -66,7 +66,7 @@ class TractionSides:
         )
         if d == 2:
             rigid[:, :, 2:5] = 0.0
-        return SideField(mass, rigid.reshape(-1, 6), centre, self.space.unknowns_on(facets).ravel())
+        return SideField(x, mass, rigid.reshape(-1, 6), centre, self.space.unknowns_on(facets).ravel())
 
 
 def stress_continuum(
