@@ -102,9 +102,8 @@ class TractionSpace:
     @cached_property
     def first_cell(self) -> np.ndarray:
         """The cell out of which the normal of each facet points, the one with the lower number."""
-        out, (facets, number) = np.full(len(self._facets[0]), -1), self._facets
-        out[number[::-1]] = np.arange(len(number))[::-1, None]
-        assert len(out) == len(facets)
+        out, number = np.full(len(self.facets), -1), self._facets[1]
+        out[number[::-1]] = np.arange(len(number))[::-1, None]  # the first cell is written last
         return out
 
     @cached_property
