@@ -102,6 +102,7 @@ from phloat.motion.schemes.ida import IDA as IDA
 from phloat.motion.schemes.midpoint import Composition4 as Composition4, Midpoint as Midpoint
 from phloat.motion.schemes.radau import RadauIIA as RadauIIA
 from phloat.motion.simulate import simulate as simulate
+from phloat.system.boundary_field import boundary_field as boundary_field
 from phloat.system.connect import (
     Wire as Wire,
     connect as connect,

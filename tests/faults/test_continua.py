@@ -71,7 +71,6 @@ def two_pieces(mesh=BAR):
         (lambda: plate(thickness=lambda x, y: x - 0.5), ("thickness", "-0.4")),
         (lambda: sheet(thickness=lambda x, y: np.nan * x), ("thickness",)),
         (lambda: solid(material={"steel": steel}), ("'steel'",)),
-        (lambda: plate(elements="hhj"), ("elements='hhj'",)),
     ],
 )
 def test_bodies_that_cannot_float(make, names):

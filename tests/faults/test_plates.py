@@ -34,7 +34,7 @@ GOOD = {"thickness": 0.01, "material": alu}
         ({"ports": {"a.b": "left"}}, "'a.b'"),
         ({"ports": "left"}, "ports"),
         ({"mass": -1.0}, "mass"),
-        ({"elements": "hhj", "frame": "left"}, "elements='hhj'"),
+        ({"elements": "hhj", "membrane": True}, "elements='hhj'"),
         (
             {"material": Laminate([(ply, 1e-3, 0.0), (ply, 1e-3, 0.5)]), "thickness": None, "membrane": False},
             "membrane",
@@ -44,6 +44,13 @@ GOOD = {"thickness": 0.01, "material": alu}
 def test_recipes_that_cannot_be(options, name):
     with raises(InputError, name):
         Plate.rectangle(1.0, 1.0, **{**GOOD, **options})
+
+
+@pytest.mark.parametrize("verb", ["linear", "modes"])
+def test_small_motions_of_slopes_without_mass(verb):
+    body = Plate.rectangle(1.0, 1.0, **GOOD, elements="hhj", frame="left").discretise(2)
+    with raises(InputError, "frame"):
+        getattr(body, verb)()
 
 
 @pytest.mark.parametrize(

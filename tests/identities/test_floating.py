@@ -65,6 +65,7 @@ MESHED = {
     "plate whose frame is no port": lambda: plate(frame="top"),
     "mindlin plate": lambda: plate(theory="mindlin"),
     "plate of triangles": lambda: plate(elements="morley"),
+    "plate of moments": lambda: plate(elements="hhj"),
     "sheet": lambda: sheet(thickness=0.01),
 }
 

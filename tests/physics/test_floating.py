@@ -13,15 +13,18 @@ ROOT = {"frame": "left", "ports": {"root": "left"}}
 
 def strip(kind: str, **options) -> ph.Body:
     """10 m along x, bending along z."""
-    if kind == "plate":
-        recipe = ph.Plate.rectangle(10.0, WIDTH, thickness=HEIGHT, material=RUBBER, **ROOT, **options)
+    if kind in ("plate", "hhj"):
+        elements = {"plate": None, "hhj": "hhj"}[kind]
+        recipe = ph.Plate.rectangle(
+            10.0, WIDTH, thickness=HEIGHT, material=RUBBER, elements=elements, **ROOT, **options
+        )
         return recipe.discretise((16, 1)).reduced(modes=3)
     recipe = ph.Solid.box(10.0, WIDTH, HEIGHT, material=RUBBER, **ROOT, **options)
     return recipe.discretise((16, 1, 1)).reduced(modes=3)
 
 
 def tip(kind: str) -> tuple[float, float, float]:
-    return (10.0, WIDTH / 2, 0.0 if kind == "plate" else HEIGHT / 2)
+    return (10.0, WIDTH / 2, HEIGHT / 2 if kind == "solid" else 0.0)
 
 
 def about_y(angle: float) -> np.ndarray:
@@ -29,7 +32,7 @@ def about_y(angle: float) -> np.ndarray:
     return np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
 
 
-@pytest.mark.parametrize("kind", ["plate", "solid"])
+@pytest.mark.parametrize("kind", ["plate", "hhj", "solid"])
 def test_a_strip_lags_and_stretches_as_the_beam_when_it_is_spun_up(kind, reference):
     import spin_up
 
@@ -57,7 +60,7 @@ def test_without_stiffening_a_strip_runs_away(kind):
 
 
 @pytest.mark.parametrize(("gamma", "flap"), [(2.0, 4.137320), (4.0, 5.585001)])
-@pytest.mark.parametrize("kind", ["plate", "solid"])
+@pytest.mark.parametrize("kind", ["plate", "hhj", "solid"])
 def test_a_spinning_strip_flaps_faster_as_the_rotating_beam(kind, gamma, flap):
     unit = np.sqrt(1.4e4 / 1.2 / 10.0**4)  # √(EI/ρAL⁴)
     rate = gamma * unit

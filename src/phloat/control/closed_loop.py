@@ -17,7 +17,7 @@ from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
 from phloat.linear.form.interconnect import append_systems, with_feedback
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.form.state_space import state_space, without_rows
+from phloat.linear.form.state_space import flow_ports, state_space, without_rows
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
 from phloat.system.system import System
@@ -71,7 +71,7 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
 def _with_controller(plant: LinearPHDAE, controller: PassiveController) -> LinearPHDAE:
     """The loop u = −Tᵀy_c, u_c = T y of a linear plant and a controller, without the massless rows of the controller."""
     columns = plant.ports.indices(controller.ports)
-    for port in plant.driven(controller.ports):
+    for port in (p for p in flow_ports(plant) if p in controller.ports):
         raise JointError(f"port {port!r} takes a flow; a controller needs one that takes an effort")
     inner = controller.system.prefixed(controller.name)
     T = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, plant.ports)

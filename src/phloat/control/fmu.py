@@ -17,6 +17,7 @@ from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
 from phloat.errors import InputError, optional_package, positive, require_folder
 from phloat.linear.form.phdae import LinearPHDAE, numbered
+from phloat.linear.form.state_space import flow_ports
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver, massless_rows
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
@@ -259,7 +260,7 @@ class LinearStepper(ExternalStepper):
     def __init__(
         self, system: LinearPHDAE, start: np.ndarray, dt: float, inputs: Iterable[str] | None, outputs: Sequence[str]
     ) -> None:
-        super().__init__(system.ports, dt, system.ports if inputs is None else inputs, system.driven(), outputs)
+        super().__init__(system.ports, dt, system.ports if inputs is None else inputs, flow_ports(system), outputs)
         self.system = system
         system.rows.indices(self.extra)  # raises PortError for an unknown name
         self.e = self.start = start

@@ -54,11 +54,7 @@ class Space:
         return np.swapaxes(np.linalg.inv(V), 1, 2) * size.reshape(count, k, 1)
 
     def _monomials(self, cell: np.ndarray, x: np.ndarray, i: int, j: int) -> np.ndarray:
-        """∂ⁱ⁺ʲ of the monomials of the cells, in coordinates −1 … 1 of the box around each, (points, monomials)."""
-        half = self.cells.extents[cell]
-        X = (x - self.cells.centers[cell]) / half
-        p, q = self.exponents.T
-        return _power(X[:, 0], p, i) * _power(X[:, 1], q, j) / (half[:, :1] ** i * half[:, 1:] ** j)
+        return monomials(self.cells, self.exponents, cell, x, i, j)
 
     def evaluate(self, points: Points, derivative: tuple[int, int] = (0, 0)) -> Matrix:
         """Values (or the derivative ∂ⁱ⁺ʲ/∂xⁱ∂yʲ) of all basis functions, (points, unknowns)."""
@@ -74,13 +70,21 @@ class Space:
         return self.rows[:, 0] * value + b * self.rows[:, 1] + c * self.rows[:, 2]
 
 
+def monomials(cells: PlateCells, exponents: np.ndarray, cell: np.ndarray, x: np.ndarray, i: int, j: int) -> np.ndarray:
+    """∂ⁱ⁺ʲ of the monomials of the cells, in coordinates −1 … 1 of the box around each, (points, monomials)."""
+    half = cells.extents[cell]
+    X = (x - cells.centers[cell]) / half
+    p, q = exponents.T
+    return _power(X[:, 0], p, i) * _power(X[:, 1], q, j) / (half[:, :1] ** i * half[:, 1:] ** j)
+
+
 def _power(x: np.ndarray, p: np.ndarray, i: int) -> np.ndarray:
     """The i-th derivatives of xᵖ, (points, exponents)."""
     factor = np.prod([p - k for k in range(i)], axis=0) if i else np.ones_like(p)
     return factor * x[:, None] ** np.maximum(p - i, 0)
 
 
-def _triangular(degree: int) -> np.ndarray:
+def triangular_exponents(degree: int) -> np.ndarray:
     """Exponents (i, j) of total degree up to `degree`."""
     return np.array([(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)])
 
@@ -173,13 +177,13 @@ def argyris_space(cells: PlateCells, frames: np.ndarray) -> Space:
     plain = ["w", "w_x", "w_y", "w_xx", "w_xy", "w_yy"]
     rotated = ["w", "w_t", "w_n", "w_tt", "w_tn", "w_nn"]
     kinds = np.where((frames[:, :1] == 1.0), np.array([plain]), np.array([rotated]))
-    return _space(cells, _triangular(5), _at_vertices(cells, rows, kinds), _normal_slopes(cells))
+    return _space(cells, triangular_exponents(5), _at_vertices(cells, rows, kinds), _normal_slopes(cells))
 
 
 def morley_space(cells: PlateCells) -> Space:
     """Quadratics on triangles: w at each vertex, the normal slope on each edge; slopes are continuous there only."""
     return _space(
-        cells, _triangular(2), _at_vertices(cells, [_value(len(cells.vertices))], ["w"]), _normal_slopes(cells)
+        cells, triangular_exponents(2), _at_vertices(cells, [_value(len(cells.vertices))], ["w"]), _normal_slopes(cells)
     )
 
 
@@ -198,7 +202,7 @@ def lagrange_space(cells: PlateCells, degree: int, kind: str) -> Space:
     within = cells.vertices[cells.corners[:, 0]][:, None] + np.einsum("cij,qj->cqi", cells.jacobians, xi)
     return _space(
         cells,
-        _triangular(degree) if triangles else _square(degree),
+        triangular_exponents(degree) if triangles else _square(degree),
         _at_vertices(cells, [_value(len(cells.vertices))], [kind]),
         _on_edges(cells, edge_nodes, _value(edge_nodes.shape[0] * edge_nodes.shape[1]), kind),
         _inside(within, kind),

@@ -15,6 +15,7 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.split import Assembly
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.stress_continuum import FLOAT, StressContinuum
 from phloat.errors import (
     InputError,
     JointError,
@@ -70,6 +71,7 @@ JOINTS = "it must be Revolute(…), Weld(…), Spring(…), …"
 REDUCE = "reduce it before it is connected: reduced(modes=…)"
 INSTEAD: dict[type, str] = {
     Continuum: f"tie(bodies, ties) connects it for small motions; or give it a frame and {REDUCE}",
+    StressContinuum: FLOAT,
     Tie: "it is for small motions: tie(bodies, ties)",
     Wire: "it joins linear systems: wire(systems, wires)",
     LinearPHDAE: "linear systems are joined with wire(systems, wires)",

@@ -10,6 +10,7 @@ import numpy as np
 
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum
+from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import InputError
 from phloat.joints.pairs import Weld
 from phloat.joints.tie import Tie
@@ -40,7 +41,8 @@ class Parts:
     def connected(self, bodies: Mapping[str, Any] | None = None) -> System | LinearPHDAE:
         """The connected system; `bodies` are constructed bodies by name, if they exist. Raises InputError if parts do not fit."""
         built = {name: self.body(name) for name in self.bodies} if bodies is None else bodies
-        if any(isinstance(body, Continuum) for body in built.values()) or any(isinstance(j, Tie) for j in self.joints):
+        small = any(isinstance(body, Continuum | StressContinuum) for body in built.values())
+        if small or any(isinstance(j, Tie) for j in self.joints):
             for option in ("gravity", "plane", "locked", "driven"):
                 if getattr(self, option):
                     raise InputError(

@@ -155,12 +155,12 @@ def _gap(tie: Tie, first: Edge | Twist, second: Edge | Twist, size: int) -> Gap:
     assert isinstance(edge, Edge) and isinstance(twist, Twist)
     trace = edge.trace
     chosen = chosen_motions(tie, trace)
-    rows = csr(rigid_field(trace, chosen)) @ _require_orientation(tie, twist)
+    rows = csr(rigid_field(trace, chosen)) @ require_orientation(tie, twist)
     rows = csr(rows - system_columns(stacked_trace(trace, chosen), edge.columns, size))
     return Gap(rows, trace.weight, chosen, trace.gyration)
 
 
-def _require_orientation(tie: Tie, twist: Twist) -> Matrix:
+def require_orientation(tie: Tie, twist: Twist) -> Matrix:
     """The six rows of a port. Raises JointError if it is a point mass."""
     if twist.rows.shape[0] < 6:
         raise JointError(f"{tie.label} needs an orientation at its port, and a point mass has none; use a RigidBody")
@@ -173,8 +173,33 @@ def _boundary_port_rows(tie: Tie, edge: Edge, twist: Twist, size: int) -> Matrix
     Where the traces are independent, as on all conforming elements, the weak form is equivalent to prescribing every coordinate
     that moves the boundary by (v_P, ω). This sparser form is then used; its multipliers are forces on coordinates.
     """
-    trace, port_rows = edge.trace, _require_orientation(tie, twist)
-    chosen = chosen_motions(tie, trace)
+    port_rows, moving = require_orientation(tie, twist), edge_motion(edge, chosen_motions(tie, edge.trace))
+    V, misfit, columns = moving.V, moving.misfit, moving.columns
+    if moving.dependent:
+        tests = csr(sp.hstack([V, csr(misfit)]))
+        return csr(tests.T @ (csr(moving.W) @ port_rows - system_columns(V, edge.columns, size)))
+    equations = csr(moving.rigid) @ port_rows - csr(sp.eye_array(size, format="csr")[edge.columns[columns]])
+    return csr(sp.vstack([equations, csr(misfit.T @ misfit) @ port_rows]))
+
+
+class EdgeMotion(NamedTuple):
+    """The chosen motions of a boundary, per coordinate (V) and per twist of its centre (W), weighted as in `stacked_trace`.
+
+    `columns` are the coordinates that move it, `rigid` their values per twist; `misfit` is what V rigid misses of W, not zero where
+    supports restrain the boundary. `dependent`: some coordinates move the boundary like others.
+    """
+
+    V: Matrix
+    W: np.ndarray
+    rigid: np.ndarray
+    misfit: np.ndarray
+    columns: np.ndarray
+    dependent: bool
+
+
+def edge_motion(edge: Edge, chosen: list[int]) -> EdgeMotion:
+    """The chosen motions of a boundary by coordinates and by twists."""
+    trace = edge.trace
     V, W = stacked_trace(trace, chosen), rigid_field(trace, chosen)
     rigid = edge.body.rigid @ rigid_shift(centre(trace))
     rigid[:, ~W.any(axis=0)] = 0.0
@@ -182,12 +207,8 @@ def _boundary_port_rows(tie: Tie, edge: Edge, twist: Twist, size: int) -> Matrix
     misfit = V @ rigid - W  # a supported boundary restrains the port
     misfit[:, np.linalg.norm(misfit, axis=0) <= IN_RANGE * np.linalg.norm(W)] = 0.0
     columns = np.unique(V.indices)
-    gram = csr(V[:, columns].T @ V[:, columns])
-    if len(repeated(gram)):
-        tests = csr(sp.hstack([V, csr(misfit)]))
-        return csr(tests.T @ (csr(W) @ port_rows - system_columns(V, edge.columns, size)))
-    equations = csr(rigid[columns]) @ port_rows - csr(sp.eye_array(size, format="csr")[edge.columns[columns]])
-    return csr(sp.vstack([equations, csr(misfit.T @ misfit) @ port_rows]))
+    dependent = len(repeated(csr(V[:, columns].T @ V[:, columns]))) > 0
+    return EdgeMotion(V, W, rigid[columns], misfit, columns, dependent)
 
 
 def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:

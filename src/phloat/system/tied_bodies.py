@@ -15,6 +15,7 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.mesh_body import interface
+from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import (
     InputError,
     JointError,
@@ -24,6 +25,7 @@ from phloat.errors import (
     mapping,
     unknown,
 )
+from phloat.fem.overlap import measure
 from phloat.joints.ends import GROUND
 from phloat.joints.loads import Force, Pressure, Torque, Traction
 from phloat.joints.tie import Tie
@@ -32,8 +34,9 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
 from phloat.system.connection import body_name, require_recipes
 from phloat.system.port_checks import check_port
-from phloat.system.tie_rows import Edge, Twist, rigid_tie_rows, with_spring
+from phloat.system.tie_rows import Edge, Twist, require_orientation, rigid_tie_rows, system_columns, with_spring
 
+SAME_SIZE = 1e-6
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, Pressure, Traction, Force, Torque)
 INSTEAD = "small motions of bodies on meshes take Tie(…), Pressure(…), Traction(…), Force(…) and Torque(…)"
@@ -44,8 +47,9 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
 
     Parameters
     ----------
-    bodies : dict of str to Continuum or Body
-        Bodies by name, as returned by `discretise`. Names have no dot.
+    bodies : dict of str to Continuum, StressContinuum or Body
+        Bodies by name, as returned by `discretise`. Names have no dot. Sides and ports of bodies with causality="velocity" take
+        the motion of what they are tied to, without a multiplier.
     ties : list
         `Tie` between boundaries, ports and the ground; `Pressure`, `Traction`, `Force` and `Torque`, whose inputs are N or N m.
 
@@ -69,7 +73,8 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
     >>> print(ph.modes(cantilever, 1).omega.round(1))
     [26.3]
     """
-    parts = {name: _linear_part(name, part) for name, part in mapping("bodies", bodies, "{name: body}").items()}
+    bodies = _opened(mapping("bodies", bodies, "{name: body}"), ties)
+    parts = {name: _linear_part(name, part) for name, part in bodies.items()}
     system = append_systems(*(_prefixed_part(name, part) for name, part in parts.items()))
     recipes = require_recipes("ties", ties, LINEAR, [*system.ports, *system.multipliers], lambda _: INSTEAD)
     origins = {}
@@ -99,7 +104,7 @@ def _linear_part(name: str, part: object) -> LinearPHDAE:
         )
     if isinstance(part, Body) and part.needs:
         raise InputError(f"in space, body {name!r} needs {part.needs}")
-    if isinstance(part, Body | Continuum):
+    if isinstance(part, Body | Continuum | StressContinuum):
         return part.linear()
     raise InputError(
         f"{name!r} is {type(part).__name__}; tie takes what discretise(…) returned; for a split beam, "
@@ -119,6 +124,8 @@ def _prefixed_part(name: str, part: LinearPHDAE) -> LinearPHDAE:
 def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tuple[LinearPHDAE, np.ndarray]:
     """The system with one more tie, and the origin of its second body relative to the first."""
     first, second = _tie_end(tie.first, system, bodies), _tie_end(tie.second, system, bodies)
+    if flows := [name for name in tie.stands_at if _takes_flow(name, bodies)]:
+        return _with_flow_port(system, tie, flows, first, second, bodies), first.centre - second.centre
     for end, name in ((first, tie.first), (second, tie.second)):
         if isinstance(end, Twist):
             moving = [k for k in tie.motions if k < end.rows.shape[0] and end.rows[[k]].nnz]
@@ -132,6 +139,72 @@ def _with_tie(system: LinearPHDAE, tie: Tie, bodies: Mapping[str, object]) -> tu
         B_lam=csr(sp.vstack([system.B_lam, zero_matrix(rows.shape[0], system.ports.size)])),
         multipliers=joined_layouts([system.multipliers, Layout({tie.label: (rows.shape[0],)})], "multiplier"),
     ), origin
+
+
+def _takes_flow(port: str, bodies: Mapping[str, object]) -> bool:
+    """Whether a port is one of a body whose ports take velocities."""
+    return isinstance(bodies.get(port.partition(".")[0]), StressContinuum)
+
+
+def _with_flow_port(
+    system: LinearPHDAE,
+    tie: Tie,
+    flows: list[str],
+    first: Edge | Twist,
+    second: Edge | Twist,
+    bodies: Mapping[str, object],
+) -> LinearPHDAE:
+    """The system in which a port that takes a velocity follows the other end, u = T e: J + B T − (B T)ᵀ."""
+    if len(flows) > 1:
+        raise JointError(
+            f"{tie.label}: both ends take a velocity, and neither has one to give; use causality='force' for one"
+        )
+    if tie.of is not None or tie.soft:
+        raise JointError(f"{tie.label}: {flows[0]!r} takes its whole velocity; leave of, stiffness and damping out")
+    other = second if tie.first == flows[0] else first
+    if isinstance(other, Edge):
+        T = _velocities_along(tie, flows[0], other, bodies, system.rows.size)
+    else:
+        T = require_orientation(tie, other)
+    coupling = csr(system.B[:, system.ports[flows[0]]] @ T)
+    joined = replace(system, J=csr(system.J + coupling - coupling.T))
+    return joined.with_ports(*(port for port in system.ports if port != flows[0]))
+
+
+def _velocities_along(tie: Tie, port: str, edge: Edge, bodies: Mapping[str, object], size: int) -> Matrix:
+    """The velocities of a boundary at the nodes of a side that follows it, per row. Raises JointError if their sizes differ."""
+    name, _, side = port.partition(".")
+    body = bodies[name]
+    assert isinstance(body, StressContinuum)
+    if side not in body.fields:
+        raise JointError(
+            f"{tie.label}: port {port!r} moves rigidly, and {edge.boundary!r} need not; tie the side, not its port"
+        )
+    field, sides = (
+        body.sides.field(side),
+        (body.mesh.points[body.mesh.boundaries[side]], edge.body.mesh.points[edge.facets]),
+    )
+    if abs(measure(sides[0]) / measure(sides[1]) - 1.0) > SAME_SIZE:
+        raise JointError(f"{tie.label}: {side!r} and {edge.boundary!r} are not of the same size; tie sides that are")
+    x = field.x + edge.centre - field.centre
+    rows = np.add.outer(3 * np.arange(len(x)), np.arange(body.mesh.dimension)).ravel()
+    return system_columns(csr(edge.body.shape.displacement(x)[rows]), edge.columns, size)
+
+
+def _opened(bodies: Mapping[str, object], ties: Sequence[object]) -> Mapping[str, object]:
+    """The bodies; tied sides that take a velocity are inputs: fields against boundaries, twists against ports."""
+    out = dict(bodies)
+    for joint in (joint for joint in ties if isinstance(joint, Tie)) if isinstance(ties, Sequence) else ():
+        for end, other in ((joint.first, joint.second), (joint.second, joint.first)):
+            (name, _, side), (neighbour, _, boundary) = end.partition("."), other.partition(".")
+            body, against = out.get(name), bodies.get(neighbour)
+            if not isinstance(body, StressContinuum) or side in body.ports or side not in body.mesh.boundaries:
+                continue
+            if isinstance(against, Continuum) and boundary in against.parts:
+                out[name] = replace(body, fields=(*body.fields, side))
+            else:
+                out[name] = replace(body, ports={**body.ports, side: side})
+    return out
 
 
 def _with_field_positions(system: LinearPHDAE, origins: Mapping[tuple[str, str], np.ndarray]) -> LinearPHDAE:
@@ -162,7 +235,11 @@ def _tie_end(end: str, system: LinearPHDAE, bodies: Mapping[str, object]) -> Edg
         return Edge(body, port, system.rows.indices([f"{name}.v"]))
     if end in system.ports:
         return Twist(csr(system.B[:, system.ports[end]].T), _point(body, port))
-    boundaries = [f"{name}.{b}" for b in body.parts] if isinstance(body, Continuum) else []
+    boundaries: list[str] = []
+    if isinstance(body, Continuum):
+        boundaries = [f"{name}.{b}" for b in body.parts]
+    elif isinstance(body, StressContinuum):  # sides that are tied are ports
+        boundaries = [f"{name}.{b}" for b in body.mesh.boundaries if b not in (*body.ports, *body.fields)]
     raise PortError(
         unknown("boundary or port", end, [*boundaries, *(p for p in system.ports if p.startswith(f"{name}."))])
     )
@@ -174,7 +251,7 @@ def _point(body: object, port: str) -> np.ndarray:
         return body.port(port).x
     if isinstance(body, Continuum):
         return interface(body, port, body.ports[port]).x
-    return np.zeros(3)
+    return body.port_centre(port) if isinstance(body, StressContinuum) else np.zeros(3)
 
 
 def _without_repetitions(system: LinearPHDAE) -> LinearPHDAE:
@@ -216,6 +293,8 @@ def _with_load(
     else:
         wrench = np.zeros(6)
         wrench[slice(0, 3) if load.kind == "force" else slice(3, 6)] = load.direction()
+        if _takes_flow(load.port, bodies):
+            raise JointError(f"{load.label}: {load.port!r} takes a velocity, not a force; use causality='force'")
         B = system.B[:, system.ports[load.port]]
         if wrench[B.shape[1] :].any():
             raise JointError(f"{load.label} turns {load.port!r}, which is a point mass and has no orientation")
@@ -242,6 +321,8 @@ def _mesh_body(name: str, label: str, bodies: Mapping[str, object]) -> Continuum
     if name not in bodies:
         raise PortError(unknown("body", name, bodies))
     body = bodies[name]
+    if isinstance(body, StressContinuum):
+        raise InputError(f"{label} pushes on {name!r}, whose boundary takes velocities; use causality='force'")
     if not isinstance(body, Continuum):
         raise InputError(f"{label} pushes on {name!r}, which is no body on a mesh; use Force(…) at one of its ports")
     return body

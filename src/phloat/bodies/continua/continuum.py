@@ -171,12 +171,21 @@ class Continuum(MeshBody):
         Computed from K and M, or through the strains if round-off in K hides the low modes of a thin body.
         """
         whole_number("count", count, 1)
+        self._require_inertia()
         if self.K is not None:
             with suppress(AccuracyError):
                 squared, q = lowest(self.K, self.M, int(count), self.rigid)
                 return np.sqrt(np.maximum(squared, 0.0)), q
         result = modes(self.linear(), count)
         return result.omega[:count], result.vectors[:, :count]
+
+    def _require_inertia(self) -> None:
+        """Raises InputError if some coordinates have no mass, as the slopes of elements="hhj" that float."""
+        if (self.M.diagonal() <= 0.0).any():
+            raise InputError(
+                f"some coordinates of this {type(self.recipe).__name__} have no mass, as slopes of elements='hhj' with a frame: "
+                "reduced(modes=…) takes care of them; leave frame= out for small motions"
+            )
 
     def linear(self, boundary: Sequence[str] = ()) -> LinearPHDAE:
         """The linear port-Hamiltonian system of (v | σ): E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], R = diag(R_d, 0).
@@ -192,6 +201,7 @@ class Continuum(MeshBody):
 
     def _linear_with(self, boundary: Sequence[str]) -> LinearPHDAE:
         """The linear system with ports for the coordinates of named boundaries."""
+        self._require_inertia()
         C, D, *_ = self.strains
         if isinstance(boundary, str):
             raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")

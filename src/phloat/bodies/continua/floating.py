@@ -84,8 +84,7 @@ def floating_body(
     count = SOFTEST if stiffened is None else whole_number("stiffened", stiffened, 0, f", or None for {SOFTEST}")
     port_interfaces = interfaces(continuum, ports)
     K = continuum.K
-    if K is None:
-        raise InputError("elements='hhj' do not float: their stresses are not local; use others, such as 'argyris'")
+    assert K is not None  # bodies with a frame have stresses that are local to cells
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in port_interfaces.items()}
     forces = _inertial(continuum) if inertial else None
     basis = fixed_interface_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)

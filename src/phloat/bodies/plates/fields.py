@@ -28,8 +28,8 @@ from phloat.fem.plate_space import (
 Three = tuple[Matrix, Matrix, Matrix]
 
 # points of the rules (see PlateCells.quadrature) for mass, membrane, bending, shear
-RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1), "hhj": (3, 0, 0), "mitc": (4, 2, 3, 3)}
-MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2, "mitc": 2}  # degree of u_x and u_y
+RULES = {"bfs": (4, 4, 3), "argyris": (6, 3, 4), "morley": (3, 2, 1), "hhj": (3, 2, 0), "mitc": (4, 2, 3, 3)}
+MEMBRANE = {"bfs": 3, "argyris": 3, "morley": 2, "hhj": 2, "mitc": 2}  # degree of u_x and u_y
 
 
 @dataclass(frozen=True, eq=False)

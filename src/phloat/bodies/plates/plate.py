@@ -17,11 +17,14 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Trace, disc_error, option
+from phloat.bodies.continua.stress_continuum import CAUSALITIES, FLOAT, StressContinuum
 from phloat.bodies.inertia import Inertia, rigid_sections
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
 from phloat.bodies.plates.fields import Mindlin, PlateFields
+from phloat.bodies.plates.hybrid import HybridFields, HybridStresses
 from phloat.bodies.plates.laminate import SHEAR_FACTOR, Laminate, PlateSection
+from phloat.bodies.plates.moment_sides import moment_continuum
 from phloat.bodies.plates.shape import ABOVE, LocalStresses, MixedStresses, PlateShape
 from phloat.errors import InputError, mapping, port_name, positive, unknown
 from phloat.fem.mesh import Mesh
@@ -79,6 +82,8 @@ class Plate:
         Sides held along axes of the plane, {side: "x", "y" or "xy"}.
     shear_factor : float, optional
         Of Mindlin's theory, 5/6 by default (π²/12 is Mindlin's own).
+    causality : {"force", "velocity"}, optional
+        What boundaries take as inputs. "velocity" is for small motions of Kirchhoff plates with straight sides.
 
     Examples
     --------
@@ -108,6 +113,7 @@ class Plate:
     mass: float | None = optional(None, "what it should weigh: a check of units", "mass", above=0.0)
     held: Mapping[str, str] = optional(dict, "{side: axes of the plane that are held, x, y or xy}")
     shear_factor: float | None = optional(None, "of Mindlin's theory; 5/6 by default", above=0.0)
+    causality: str = optional("force", "what the boundary takes; velocity is for small motions", choices=CAUSALITIES)
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
@@ -131,8 +137,30 @@ class Plate:
             raise InputError("held={…} holds a plate in its plane, and needs a membrane; give membrane=True")
         if self.membrane is False and section.coupled:
             raise InputError("this laminate stretches as it bends, so it has a membrane; leave membrane out")
-        if self.elements == "hhj" and self.with_membrane:
-            raise InputError("elements='hhj' have no membrane, so do not float; use others, such as 'argyris'")
+        if self.elements == "hhj" and (section.coupled or (self.with_membrane and self.frame is None)):
+            raise InputError(
+                "elements='hhj' stretch only where they float, and not with bending; use others, such as 'argyris'"
+            )
+        if self.causality not in CAUSALITIES:
+            raise InputError(unknown("causality", self.causality, CAUSALITIES))
+        if self.causality == "velocity":
+            self._require_moments()
+
+    def _require_moments(self) -> None:
+        """Raises InputError for options that a plate with velocity inputs does not have."""
+        if self.frame is not None:
+            raise InputError(FLOAT)
+        for option_name, plain in (("theory", self.theory == "kirchhoff"), ("elements", self.elements is None)):
+            if not plain:
+                raise InputError(
+                    f"causality='velocity' has moments of its own, of Kirchhoff's theory; leave {option_name} out"
+                )
+        if isinstance(self.outline, PlateDisc):
+            raise InputError(
+                "causality='velocity' needs straight sides, and this plate is round; use causality='force'"
+            )
+        if self.with_membrane:
+            raise InputError("causality='velocity' bends only: leave membrane out, and take a symmetric laminate")
 
     @classmethod
     def rectangle(cls, a: float, b: float, **options: Any) -> Plate:
@@ -161,15 +189,20 @@ class Plate:
         return PlateSection(self.material, self.thickness, self.angle, factor)
 
     @one_thread()
-    def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum:
+    def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum | StressContinuum:
         """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), or n from middle to rim of a disc.
 
         A plate made from a mesh takes no n; `refine` halves its cells that many times.
         """
         mesh = self._mesh(n).refined(refine) if refine else self._mesh(n)
+        construction = Construction(self).then("discretise", n, refine=refine)
+        if self.causality == "velocity":
+            cells = cells_of(mesh, "triangle")
+            supports = {way: _edges(cells, getattr(self, way), way) for way in SIDES}
+            return replace(moment_continuum(self, mesh, cells, supports), construction=construction)
         continuum = _assembled(self, mesh, self._elements(mesh))
         require_mass(float(continuum.samples.mass.sum()), self.mass)
-        return replace(continuum, construction=Construction(self).then("discretise", n, refine=refine))
+        return replace(continuum, construction=construction)
 
     def _mesh(self, n: int | tuple[int, int] | None) -> Mesh:
         """The mesh before refinement. Raises InputError if n does not fit the outline."""
@@ -181,7 +214,7 @@ class Plate:
             raise InputError("the number of cells is missing: discretise(16) makes 16 along the longer side")
         if isinstance(self.outline, PlateDisc):  # a support acts at the vertices, which are then on the circle
             return self.outline.mesh(n, "triangle", inscribed=self.supported is not None)
-        rectangles = self.theory == "kirchhoff" and self.elements in (None, "bfs")
+        rectangles = self.theory == "kirchhoff" and self.elements in (None, "bfs") and self.causality == "force"
         return self.outline.mesh(n, "quadrilateral" if rectangles else "triangle")
 
     def _elements(self, mesh: Mesh) -> str:
@@ -243,7 +276,11 @@ def _theory(
     """Fields and stresses of the theory of the plate; derivatives at corners are along the sides that are held."""
     first, section = np.unique(np.concatenate(list(sides.values()))), plate.section
     theory = Mindlin if elements == "mitc" else PlateFields
+    if elements == "hhj" and plate.frame is not None:
+        theory = HybridFields
     fields = theory(cells, elements, plate.with_membrane, first, plate.support == "hard")
+    if isinstance(fields, HybridFields):
+        return fields, HybridStresses(fields, section.through, False, plate.stiffening)
     if elements == "hhj":
         return fields, MixedStresses(fields, section.through, np.union1d(sides["clamped"], sides["symmetric"]))
     return fields, LocalStresses(fields, section.through, section.coupled, plate.stiffening)
@@ -292,7 +329,10 @@ def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray],
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
-    return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
+    turn = fields.turn(points)
+    if isinstance(fields, HybridFields) and not isinstance(part, Patch) and part in fields.cells.boundaries:
+        turn = fields.edge_turn(fields.cells.edges_on(part), points)
+    return Trace(x, points.weight, fields.displacement(points), turn, gyration)
 
 
 def _disc(cells: PlateCells, patch: Patch) -> Points:

@@ -284,25 +284,9 @@ class MixedStresses:
 
     def strains(self) -> Strains:
         """C and D, the matrix of ⟨m, −∇²w⟩."""
-        C = self._compliance()[self.unknowns][:, self.unknowns]
+        C = self.moments.compliance(self.through)[self.unknowns][:, self.unknowns]
         D = self.moments.strains(self.fields.w)[self.unknowns]
         return Strains(csr(C), csr(D), Layout({"M": (len(self.unknowns),)}, "stress"))
-
-    def _compliance(self) -> Matrix:
-        """∫ m : D⁻¹ m, computed as N S⁻¹N with N = ∫ m : m, S = ∫ m : D m in each cell; they are equal if D is constant. D⁻¹ is
-        unbounded at the tip of a wedge, which would have no stiffness."""
-        points = self.fields.cells.quadrature(COMPLIANCE)
-        count = len(self.fields.cells.corners)
-        m = self.moments.local(points).reshape(count, -1, 3, UNKNOWNS)
-        D = self.through(points.x).D.reshape(count, -1, 3, 3)
-        w = points.weight.reshape(count, -1)
-        N = np.einsum("cq,cqia,cqib->cab", w, m, m, optimize=True)
-        S = np.einsum("cq,cqia,cqij,cqjb->cab", w, m, D, m, optimize=True)
-        C = N @ np.linalg.solve(S, N)
-        dofs = self.moments.dofs
-        row, column = np.repeat(dofs, UNKNOWNS, axis=1).ravel(), np.tile(dofs, (1, UNKNOWNS)).ravel()
-        C = csr(sp.coo_array((C.ravel(), (row, column)), shape=(self.moments.size,) * 2))
-        return csr(0.5 * (C + C.T))
 
     def resultants(self, points: Points) -> dict[str, Matrix]:
         names = ("M_xx", "M_yy", "M_xy")
@@ -366,6 +350,20 @@ class MomentSpace:
         """(1, X, Y) at each point, with X, Y from −1 to 1 in its cell, (points, 3)."""
         X = (x - self.cells.centers[cell]) / self.cells.extents[cell]
         return np.column_stack([np.ones(len(x)), X])
+
+    def compliance(self, through: Callable[[np.ndarray], Through]) -> Matrix:
+        """∫ m : D⁻¹ m, computed as N S⁻¹N with N = ∫ m : m, S = ∫ m : D m in each cell; they are equal if D is constant. D⁻¹ is
+        unbounded at the tip of a wedge, which would have no stiffness."""
+        points, count = self.cells.quadrature(COMPLIANCE), len(self.cells.corners)
+        m = self.local(points).reshape(count, -1, 3, UNKNOWNS)
+        D = through(points.x).D.reshape(count, -1, 3, 3)
+        w = points.weight.reshape(count, -1)
+        N = np.einsum("cq,cqia,cqib->cab", w, m, m, optimize=True)
+        S = np.einsum("cq,cqia,cqij,cqjb->cab", w, m, D, m, optimize=True)
+        C = N @ np.linalg.solve(S, N)
+        row, column = np.repeat(self.dofs, UNKNOWNS, axis=1).ravel(), np.tile(self.dofs, (1, UNKNOWNS)).ravel()
+        C = csr(sp.coo_array((C.ravel(), (row, column)), shape=(self.size,) * 2))
+        return csr(0.5 * (C + C.T))
 
     def local(self, points: Points) -> np.ndarray:
         """Components of the basis functions of the cell of each point, (points, 3, 9)."""

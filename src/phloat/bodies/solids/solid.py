@@ -14,9 +14,11 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, Place, option
+from phloat.bodies.continua.stress_continuum import CAUSALITIES, FLOAT, StressContinuum
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping, thickness_at
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
 from phloat.bodies.solids.cells import MaterialPart, elastic_body
+from phloat.bodies.solids.stress_sides import stress_continuum
 from phloat.errors import InputError, finite, mapping, positive, unknown
 from phloat.fem.mesh import Mesh
 from phloat.fem.mesh_files import read_mesh
@@ -45,6 +47,7 @@ class MeshRecipe:
     stiffening: bool = option("stiffening")
     mass: float | None = optional(None, "what it should weigh: a check of units", "mass", above=0.0)
     lines: Mapping[str, Line] = option("lines")
+    causality: str = optional("force", "what the boundary takes; velocity is for small motions", choices=CAUSALITIES)
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
     kinds: ClassVar[tuple[str, ...]]  # of cells
 
@@ -59,6 +62,10 @@ class MeshRecipe:
         mapping("ports", self.ports, PORTS)
         if self.mass is not None:
             positive("mass", self.mass)
+        if self.causality not in CAUSALITIES:
+            raise InputError(unknown("causality", self.causality, CAUSALITIES))
+        if self.causality == "velocity" and self.frame is not None:
+            raise InputError(FLOAT)
 
     @classmethod
     def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Self:
@@ -66,19 +73,37 @@ class MeshRecipe:
         return cls(read_mesh(path, unit=unit), **options)
 
     @one_thread()
-    def discretise(self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0) -> Continuum:
+    def discretise(
+        self, n: int | Sequence[int] | None = None, *, order: int = 2, refine: int = 0
+    ) -> Continuum | StressContinuum:
         """The body with displacements of order 1 or 2 on cells whose geometry has the same order.
 
         n is the number of cells of an outline along its longest side, or along each of its sides; cells are cut in half
         `refine` times. Cells of order 1 are too stiff in bending and near incompressibility: they need many layers where those of
-        order 2 need one or two.
+        order 2 need one or two. With causality="velocity" the order is 2 on straight cells: stresses of degree 2, velocities
+        of degree 1.
         """
+        made = self._with_velocity_inputs if self.causality == "velocity" else self._with_force_inputs
+        body = made(n, order, refine)
+        return replace(body, construction=Construction(self).then("discretise", n, order=order, refine=refine))
+
+    def _with_force_inputs(self, n: int | Sequence[int] | None, order: int, refine: int) -> Continuum:
         mesh = mesh_outline(self.mesh, n, order, refine)
-        parts = [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
-        free = elastic_body(self, mesh, parts)
+        free = elastic_body(self, mesh, self._parts(mesh))
         require_mass(float(free.samples.mass.sum()), self.mass)
-        supported = with_supports(free, self.clamped, self.symmetric, self.held, self.lines)
-        return replace(supported, construction=Construction(self).then("discretise", n, order=order, refine=refine))
+        return with_supports(free, self.clamped, self.symmetric, self.held, self.lines)
+
+    def _with_velocity_inputs(self, n: int | Sequence[int] | None, order: int, refine: int) -> StressContinuum:
+        if order != 2:
+            raise InputError(f"order is {order!r}; with causality='velocity' it is 2")
+        mesh = self.mesh.refined(refine) if isinstance(self.mesh, Mesh) and n is None else None
+        mesh = mesh_outline(self.mesh, n, 1, refine) if mesh is None else mesh
+        axes, _ = held_axes(mesh, self.clamped, self.symmetric, self.held, self.lines)
+        return stress_continuum(self, mesh, self._parts(mesh), axes)
+
+    def _parts(self, mesh: Mesh) -> list[MaterialPart]:
+        """The cells of each material."""
+        return [MaterialPart(cells, *self.elasticity(m)) for cells, m in cells_by_material(mesh, self.material)]
 
     def elasticity(self, material: Elastic) -> tuple[np.ndarray, float, np.ndarray | None]:
         """Stress from strain in the dimensions of the body, the density, and (for sheets) all six stresses from these."""
@@ -118,6 +143,8 @@ class Solid(MeshRecipe):
         What the body should weigh (kg): a check of units.
     lines : dict, optional
         Straight lines along edges of cells, {name: (start, end)} (m), which can be clamped or held.
+    causality : {"force", "velocity"}, optional
+        What boundaries take as inputs. "velocity" needs triangles or tetrahedra, and is for small motions only.
 
     Examples
     --------
@@ -246,7 +273,22 @@ def with_supports(
 ) -> Continuum:
     """The body with boundaries clamped, free to slide in their own plane (symmetric), or held along some axes; lines likewise."""
     mesh, axes = free.mesh, "xyz"[: free.mesh.dimension]
-    lines = mapping("lines", lines or {}, "{name: (start, end)}")
+    fixed, words = held_axes(mesh, clamped, symmetric, held, lines or {})
+    if not fixed:
+        return free
+    coordinates = [
+        nodes_on(mesh, lines or {}, name) * len(axes) + axes.index(a)
+        for name, letters in fixed.items()
+        for a in set(letters)
+    ]
+    return free.with_supports(np.unique(np.concatenate(coordinates)), ", ".join(words))
+
+
+def held_axes(
+    mesh: Mesh, clamped: Sides, symmetric: Sides, held: Mapping[str, str], lines: Mapping[str, Line]
+) -> tuple[dict[str, str], list[str]]:
+    """The axes along which each boundary or line is held, and words for that. Raises InputError for unknown names."""
+    axes, lines = "xyz"[: mesh.dimension], mapping("lines", lines, "{name: (start, end)}")
     fixed = dict.fromkeys(side_names("clamped", clamped, mesh, lines), axes)
     words = [f"clamped at {name!r}" for name in fixed]
     for name in side_names("symmetric", symmetric, mesh):
@@ -258,12 +300,7 @@ def with_supports(
             raise InputError(f"held[{name!r}] is {letters!r}; it must name axes out of {axes!r}, as in {axes[:2]!r}")
         fixed[name] = fixed.get(name, "") + letters
         words.append(f"{name!r} held along {letters}")
-    if not fixed:
-        return free
-    coordinates = [
-        nodes_on(mesh, lines, name) * len(axes) + axes.index(a) for name, letters in fixed.items() for a in set(letters)
-    ]
-    return free.with_supports(np.unique(np.concatenate(coordinates)), ", ".join(words))
+    return fixed, words
 
 
 def _across(mesh: Mesh, name: str) -> int:

@@ -157,6 +157,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
         raise InputError("modes need rows in the order (v | σ); construct the system with split=(number of velocities)")
     if count is not None:
         whole_number("count", count, 1)
+    if largest(system.G[:, n:]):
+        raise InputError("joints act on stresses, so that modes are not those of free motions; use poles(…)")
     if system.circulatory:
         return _select(count, system, *_circulatory(system))
     gyroscopic = bool(largest(system.J[:n, :n]))

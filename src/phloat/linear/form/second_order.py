@@ -15,10 +15,23 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, block_inverse, csr, negativity_defect, stacked, zero_matrix
+from phloat.algebra.sparse import (
+    Matrix,
+    block_inverse,
+    components,
+    csr,
+    negativity_defect,
+    stacked,
+    symmetric_lu,
+    zero_matrix,
+)
 from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor, solve_real
+
+RANGE = 1e10  # ratio of squared frequencies up to which stresses can be computed without the velocities
+PIVOT = 1e-3  # threshold of pivots that keeps the fill of a symmetric matrix
+LOCAL = 40  # velocities of a cell that share no mass with those of other cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +99,13 @@ class SecondOrder:
         return block_inverse(self.C)
 
     @cached_property
+    def M_inverse(self) -> Matrix | None:
+        """M⁻¹ if velocities jump between cells and do not damp each other, otherwise None."""
+        if self.D.nnz or max(map(len, components(self.M)), default=0) > LOCAL:
+            return None
+        return block_inverse(self.M)
+
+    @cached_property
     def definite(self) -> bool:
         """Whether C > 0: every stress stores energy."""
         return negativity_defect(self.C) <= TOLERANCE and bool((self.C.diagonal() > 0.0).all())
@@ -117,6 +137,11 @@ class SecondOrder:
         """An estimate of the diagonal of K, with the diagonal of C only, (velocities,)."""
         return np.asarray(self.L.multiply(self.L) @ (1.0 / np.abs(self.C.diagonal())))
 
+    @cached_property
+    def highest(self) -> float:
+        """An estimate of the largest squared frequency."""
+        return float((self.stiff / self.M.diagonal()).max(initial=0.0))
+
     def factor(self, s: complex, border: np.ndarray | None = None) -> Factor:
         """The factor of s²M + sD + K with the joints and the constraints borderᵀq = 0."""
         s = complex(s)
@@ -127,7 +152,8 @@ class SecondOrder:
 class Factor(SaddleFactor):
     """The factor of a M + b D + K with the joints and the constraints borderᵀq = 0; residuals are computed through the strains.
 
-    If C⁻¹ is full, or with `mixed=True`, the stresses stay unknowns.
+    If C⁻¹ is full, or with `mixed=True`, the stresses stay unknowns. If C⁻¹ is full, M is local to cells and nothing is joined, the
+    velocities are eliminated instead: (C + Lᵀ(aM)⁻¹L) σ = Lᵀ(aM)⁻¹f (10⁴ rows in 0.2 s, where the saddle takes 7 s).
     """
 
     def __init__(
@@ -135,6 +161,14 @@ class Factor(SaddleFactor):
     ):
         self.model, self.a, self.b, self.strained = model, a, b, model.L.shape[1] > 0
         S, size = sp.csr_array(a * model.M + b * model.D), None
+        full, joints = self.strained and model.C_inverse is None, model.G.shape[0] or border is not None
+        self.M_inverse = model.M_inverse if full and not joints and model.highest < RANGE * abs(a) else None
+        if self.M_inverse is not None:
+            self.kind = "c" if np.iscomplexobj(a) else "f"
+            self.row_scale, self.G, self.n = np.zeros(0), model.G, model.size
+            definite = self.kind == "f" and a.real > 0.0
+            self.lu = symmetric_lu(model.C + model.L.T @ (self.M_inverse / a) @ model.L, 0.0 if definite else PIVOT)
+            return
         if self.strained and (mixed or model.C_inverse is None):
             # scaled by the diagonal alone, the stresses would be poor pivots: thirty times the fill for a disc of 12 cells
             size = np.concatenate([np.abs(S.diagonal()) + model.stiff, np.abs(model.C.diagonal())])
@@ -142,6 +176,15 @@ class Factor(SaddleFactor):
         elif self.strained:
             S = S + model.K
         super().__init__(S, model.G if border is None else stacked([[model.G], [border.T]]), size)
+
+    def _solve_once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x and λ without iterative refinement."""
+        if self.M_inverse is None:
+            return super()._solve_once(f, g)
+        v, lu = self.M_inverse @ f / self.a, self.lu
+        rhs = self.model.L.T @ v
+        stress = lu.solve(rhs.astype(complex)) if self.kind == "c" else solve_real(lu, rhs)
+        return v - self.M_inverse @ (self.model.L @ stress) / self.a, g
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """(a M + b D + K) x."""

@@ -111,6 +111,16 @@ def free_motion(system: LinearPHDAE) -> Matrix:
     return diagonal([null_space(csr(system.G[:, :split])), sp.eye_array(system.rows.size - split)])
 
 
+def flow_ports(system: LinearPHDAE) -> tuple[str, ...]:
+    """The names of ports that take a flow and return an effort: driven ones, and those that act on stresses only."""
+    n, driven = system.split, system.driven()
+    if n < 0:
+        return driven
+    on_velocities, on_stresses = (abs(B).sum(axis=0) > 0.0 for B in (system.B[:n], system.B[n:]))
+    slices = system.ports.slices.items()
+    return tuple(p for p, c in slices if p in driven or (on_stresses[c].any() and not on_velocities[c].any()))
+
+
 def _velocities(system: LinearPHDAE) -> int:
     """The number of velocities, or of all rows if they are not ordered."""
     return system.split if system.split >= 0 else system.rows.size
@@ -188,7 +198,7 @@ def state_space(system: LinearPHDAE) -> StateSpace:
         C, D = C + output_map @ Z @ w_x, D + output_map @ Z @ w_u
         e_x, e_u = T + Z @ w_x, Z @ w_u
     A, B_x = signs[:, None] * A, signs[:, None] * B_x
-    return StateSpace(A, B_x, C, D, P @ e_x, P @ e_u + N, signs, system.ports, system.driven())
+    return StateSpace(A, B_x, C, D, P @ e_x, P @ e_u + N, signs, system.ports, flow_ports(system))
 
 
 def _driven_motion(system: LinearPHDAE) -> np.ndarray:

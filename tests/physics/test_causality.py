@@ -1,0 +1,65 @@
+"""The rigid rod on a plate by hand, with the operators W and W* of the interconnection; waves driven by velocities."""
+
+import numpy as np
+import pytest
+
+import phloat as ph
+
+alu = ph.Material(E=70e9, nu=0.35, rho=2700.0)
+
+
+def rod():
+    return ph.RigidBody(mass=50.0, inertia=np.diag([4.16667, 1.0, 4.16667])).discretise()
+
+
+def test_the_rod_welded_to_a_plate_by_hand_and_by_tie():
+    """u_rod = −W ũ_plate and M_∂ỹ_plate = Wᵀ y_rod: the spectrum of `tie`, and the published 170.9, 443.7 and 1325 rad/s."""
+    plate = ph.Plate.rectangle(1.0, 1.0, thickness=0.05, material=alu, clamped="left").discretise(8)
+    edge = ph.boundary_field(plate, "right", of="w")
+    first, second = rod().linear().prefixed("rod"), edge.linear().prefixed("plate")
+    by_hand = ph.transformer(first, "rod.P", second, "plate.right", edge.W)
+    with pytest.warns(ph.errors.UnfeltMotionWarning):
+        tied = ph.tie({"plate": plate, "rod": rod()}, [ph.Tie("plate.right", "rod.P", of="w", name="weld")])
+    found = ph.modes(by_hand)
+    assert found.rigid == 4  # of the rod: along x and y, and about y and z, which no deflection turns
+    assert found.elastic[:8] == pytest.approx(ph.modes(tied).elastic[:8], rel=1e-8)
+    assert found.elastic[:3] == pytest.approx([170.92, 443.75, 1325.2], rel=5e-4)
+
+
+def test_the_rod_of_the_slides_in_their_causality():
+    """The deflection of the plate's edge follows the rod, without a multiplier; from below, where `tie` of "bfs" is from above."""
+    options = {
+        "thickness": 0.05,
+        "material": alu,
+        "clamped": "left",
+        "causality": "velocity",
+        "ports": {"edge": "right"},
+    }
+    plate = ph.Plate.rectangle(1.0, 1.0, supported="right", **options).discretise(12)
+    with pytest.warns(ph.errors.UnfeltMotionWarning):
+        both = ph.tie({"plate": plate, "rod": rod()}, [ph.Tie("plate.edge", "rod.P")])
+    assert not both.multipliers.size
+    shapes = ph.modes(both, 4)
+    assert shapes.elastic[:3] == pytest.approx([170.92, 443.75, 1325.2], rel=5e-4)
+    assert (shapes.elastic[:3] < [170.92, 443.75, 1325.2]).all()
+    at_edge = both.fields["plate"].points[:, 0] > 1.0 - 1e-9
+    deflection = shapes.shape(shapes.rigid, "plate")[at_edge, 2]
+    assert deflection == pytest.approx(
+        shapes.shape(shapes.rigid, "rod")[0, 2], rel=1e-2
+    )  # with the rod, not against it
+
+
+def test_the_velocity_of_an_edge_drives_a_bar():
+    """One end of a bar is moved by sin ωt from rest: until the wave comes back, the traction at that end is ρ c v."""
+    strip = ph.Material(E=4.0, nu=0.0, rho=1.0)  # c = 2 m/s
+    sheet = ph.Sheet.rectangle(
+        2.0, 0.25, material=strip, cells="triangle", causality="velocity", symmetric=("bottom", "top")
+    )
+    body = sheet.discretise((32, 4))
+    edge = ph.boundary_field(body, "right")
+    along = 1e-3 * edge.rigid @ np.eye(6)[0]
+    run = ph.simulate(edge.linear(), t_end=0.9, dt=0.005, u={"right": lambda t: np.sin(np.pi * t) ** 2 * along})
+    force = 1e3 * run.y["right"] @ along * 1e3  # of both fields: ∫ σ_xx over the edge
+    later = run.t > 0.1
+    assert force[later] == pytest.approx(0.25 * 2.0 * np.sin(np.pi * run.t[later]) ** 2, abs=5e-3 * 0.5)
+    assert np.abs(run.residual).max() < 1e-12 * run.energy.max()
