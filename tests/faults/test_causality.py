@@ -90,3 +90,12 @@ def test_modes_with_joints_between_stresses():
     system = ph.swap_causality(sheet(ports={"end": "right"}).linear(), "end")
     with raises(ph.errors.InputError, "stresses"):
         ph.modes(system)
+
+
+def test_velocity_inputs_do_not_meet_as_efforts():
+    """A transformer equates efforts; gyrator feeds the velocity of one side to the other."""
+    first, second = sheet().linear(("right",)).prefixed("a"), sheet().linear(("left",)).prefixed("b")
+    port_1, port_2 = "a.right", "b.left"
+    with raises(ph.errors.JointError, port_1):
+        ph.transformer(first, port_1, second, port_2)
+    assert ph.swap_causality(first, port_1).driven() == (port_1,)  # its input is a traction

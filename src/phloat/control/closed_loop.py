@@ -15,9 +15,9 @@ from phloat.control.coupling import LoopController, joint_axis, wiring, with_ele
 from phloat.control.passive import ControllerRun, PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
-from phloat.linear.form.interconnect import append_systems, with_feedback
+from phloat.linear.form.interconnect import append_systems, flow_ports, with_feedback
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.form.state_space import flow_ports, state_space, without_rows
+from phloat.linear.form.state_space import state_space, without_rows
 from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
 from phloat.system.system import System

@@ -16,8 +16,8 @@ from phloat.algebra.layout import Layout
 from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
 from phloat.errors import InputError, optional_package, positive, require_folder
+from phloat.linear.form.interconnect import flow_ports
 from phloat.linear.form.phdae import LinearPHDAE, numbered
-from phloat.linear.form.state_space import flow_ports
 from phloat.linear.time.march import consistent_start, start_rows
 from phloat.linear.time.midpoint import MidpointSolver, massless_rows
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed

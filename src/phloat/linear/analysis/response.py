@@ -9,7 +9,7 @@ import numpy as np
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError, PortError, finite_row, number, unknown
 from phloat.linear.analysis.transfer import transfer_function
-from phloat.linear.form.interconnect import swap_causality
+from phloat.linear.form.interconnect import flow_ports, swap_causality
 from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_only
 
 PHASE_JUMP = 1.1 * np.pi  # a lossless port jumps by π at poles and zeros, which unwrapping must not remove
@@ -109,5 +109,5 @@ def transmission(
     the fraction of a force at a target that reaches the fixed source.
     """
     linear_only(system, circulatory=True, feedthrough=True)
-    driven = system if system.driven([source]) else swap_causality(system, source)
+    driven = system if source in flow_ports(system) else swap_causality(system, source)
     return response(driven, source, targets, omega=omega, shift=shift)

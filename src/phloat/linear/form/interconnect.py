@@ -133,7 +133,8 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     A port with a feedthrough is connected to a massless node that is driven: two rows more.
     """
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
-    _require_efforts(system, port)
+    if system.driven([port]):
+        raise JointError(f"port {port!r} is driven already")
     columns = system.ports.indices([port])
     size = len(columns)
     if _has_feedthrough(system, columns):
@@ -247,7 +248,23 @@ def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str,
     return csr(sp.eye_array(*sizes) if C is None else finite(f"between {port_1!r} and {port_2!r}, C", C, sizes))
 
 
+def flow_ports(system: LinearPHDAE) -> tuple[str, ...]:
+    """The names of ports that take a flow and return an effort: driven velocities, and ports that act on stresses only.
+
+    A driven stress, of a port of the latter kind after `swap_causality`, is an effort.
+    """
+    n, driven = system.split, system.driven()
+    if n < 0:
+        return driven
+    taking = []
+    for port, k in system.ports.slices.items():
+        rows = system.G[np.flatnonzero(abs(system.B_lam[:, k]).sum(axis=1))] if port in driven else system.B[:, k].T
+        if (largest(rows[:, :n]) > 0.0) == (port in driven) and (port in driven or largest(rows[:, n:])):
+            taking.append(port)
+    return tuple(taking)
+
+
 def _require_efforts(system: LinearPHDAE, port: str) -> None:
-    """Raises JointError if the port is driven."""
-    if system.driven([port]):
-        raise JointError(f"port {port!r} already takes a flow")
+    """Raises JointError if the port is driven or takes a flow."""
+    if port in flow_ports(system) or system.driven([port]):
+        raise JointError(f"port {port!r} already takes a flow; gyrator connects it with a port that takes an effort")

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, stacked, zero_matrix
 from phloat.errors import InputError
-from phloat.linear.form.interconnect import input_matrices
+from phloat.linear.form.interconnect import flow_ports, input_matrices
 from phloat.linear.form.phdae import LinearPHDAE, linear_only, numbered
 
 MAX_STATES = 4000  # of a dense A: 128 MB, and half a minute for its exponential or a Riccati equation with it
@@ -109,16 +109,6 @@ def free_motion(system: LinearPHDAE) -> Matrix:
     if largest(system.G[:, split:]):
         raise InputError("joint rows act on stresses; only velocities can be eliminated")
     return diagonal([null_space(csr(system.G[:, :split])), sp.eye_array(system.rows.size - split)])
-
-
-def flow_ports(system: LinearPHDAE) -> tuple[str, ...]:
-    """The names of ports that take a flow and return an effort: driven ones, and those that act on stresses only."""
-    n, driven = system.split, system.driven()
-    if n < 0:
-        return driven
-    on_velocities, on_stresses = (abs(B).sum(axis=0) > 0.0 for B in (system.B[:n], system.B[n:]))
-    slices = system.ports.slices.items()
-    return tuple(p for p, c in slices if p in driven or (on_stresses[c].any() and not on_velocities[c].any()))
 
 
 def _velocities(system: LinearPHDAE) -> int:
