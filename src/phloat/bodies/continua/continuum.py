@@ -21,11 +21,21 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
-from phloat.bodies.continua.mesh_body import MeshBody, Patch, Place, Strains, Trace, interface, interfaces, rigid_shift
+from phloat.bodies.continua.mesh_body import (
+    MeshBody,
+    Patch,
+    Place,
+    Strains,
+    Surface,
+    Trace,
+    interface,
+    interfaces,
+    rigid_shift,
+)
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.damping import BODY, GROUND, moving_mass
 from phloat.bodies.material import ModalDamping
-from phloat.bodies.shape import Selected, Shape, selection
+from phloat.bodies.shape import DerivedShape, Selected, Shape, selection
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
@@ -83,10 +93,41 @@ class Continuum(MeshBody):
         return moving_mass(self.M, csr(heavy.T), csr(self.rigid.T @ heavy), A)
 
     def trace(self, part: str | Patch) -> Trace:
-        """A boundary, a region of cells or a disc as quadrature points. Raises InputError for an unknown name."""
-        if not isinstance(part, Patch) and part not in self.parts and part not in self.mesh.regions:
+        """A boundary, a region of cells, a disc or ("") the body as quadrature points. Raises InputError for an unknown name."""
+        if part and not isinstance(part, Patch) and part not in self.parts and part not in self.mesh.regions:
             raise InputError(unknown("boundary", part, [*self.parts, *self.mesh.regions]))
         return super().trace(part)
+
+    def loaded_part(self, name: str, label: str) -> Trace:
+        """A boundary, or ("") the whole of a plate, as quadrature points. Raises InputError if there is none."""
+        self.require_part(name, label)
+        return self.trace(name)
+
+    def require_part(self, name: str, label: str) -> None:
+        """Raises InputError unless this is a boundary, or "" of a plate, which a load called `label` acts on."""
+        if name and name not in self.parts:
+            raise InputError(f"{label}: {unknown('boundary', name, self.parts)}")
+        if not name and not self.is_plate:
+            raise InputError(f"{label} needs a boundary of this body, which is no plate: {', '.join(self.parts)}")
+
+    def surface(self, name: str, label: str) -> Surface:
+        """A boundary, or ("") the middle plane of a plate, with its tangents. Raises InputError if there is no such surface."""
+        self.require_part(name, label)
+        if self.is_plate and name:
+            raise InputError(f"{label} pushes on a whole plate, not on its side {name!r}; use Traction(…) there")
+        assert self.make_surface is not None
+        return self.make_surface(name)
+
+    @property
+    def is_plate(self) -> bool:
+        """Whether it bends out of its plane, so that all of it is a surface."""
+        return "w" in self.kinds
+
+    def volume(self) -> Trace:
+        """The body as quadrature points with weights of volume."""
+        trace = self.trace("")
+        thickness = self.recipe.thickness_at(trace.x[:, : self.mesh.dimension])  # type: ignore[attr-defined]
+        return trace._replace(weight=trace.weight * thickness)
 
     def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The body with some coordinates held at zero; `words` describe them in errors and reports."""
@@ -94,7 +135,8 @@ class Continuum(MeshBody):
         place = np.full(self.coordinates, -1)
         place[free] = np.arange(len(free))
         P = selection(place >= 0)
-        make_strains, make_trace = self.make_strains, self.make_trace
+        make_strains, make_trace, make_surface = self.make_strains, self.make_trace, self.make_surface
+        assert make_surface is not None
 
         def restricted(rows: tuple[Matrix, Matrix, Matrix]) -> tuple[Matrix, Matrix, Matrix]:
             return csr(rows[0] @ P), csr(rows[1] @ P), csr(rows[2] @ P)
@@ -107,6 +149,11 @@ class Continuum(MeshBody):
             full = make_trace(part)
             return full._replace(u=restricted(full.u), turn=full.turn and restricted(full.turn))
 
+        def restricted_surface(name: str) -> Surface:
+            full = make_surface(name)
+            first, second = full.slopes
+            return full._replace(u=restricted(full.u), slopes=(restricted(first), restricted(second)))
+
         return replace(
             self,
             samples=self.samples._replace(Phi=restricted(self.samples.Phi)),
@@ -118,6 +165,7 @@ class Continuum(MeshBody):
             kinds=self.kinds[free],
             parts={name: place[numbers][place[numbers] >= 0] for name, numbers in self.parts.items()},
             make_trace=restricted_trace,
+            make_surface=restricted_surface,
             shape=Selected(self.shape, place >= 0),
             held=f"{self.held}, {words}" if self.held else words,
         )
@@ -258,6 +306,20 @@ def innermost(shape: Shape) -> Shape:
     while hasattr(shape, "shape"):
         shape = shape.shape
     return shape
+
+
+def coordinates_on_mesh(body: Body) -> tuple[Continuum, np.ndarray] | None:
+    """The continuum from which a body was reduced, and its coordinates per coordinate of the body (n × r); else None."""
+    shape, maps = body.shape, []
+    while not isinstance(shape, ReducedShape) and isinstance(shape, DerivedShape):
+        maps.append(shape.V_v)
+        shape = shape.shape
+    if not isinstance(shape, ReducedShape) or not isinstance(shape.continuum, Continuum):
+        return None
+    V = shape.fields.V
+    for inner in reversed(maps):
+        V = V @ inner
+    return shape.continuum, V
 
 
 def _continuum(body: Body) -> Continuum | None:

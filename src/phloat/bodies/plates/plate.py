@@ -16,7 +16,7 @@ from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
-from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Trace, disc_error, option
+from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Surface, Trace, disc_error, option
 from phloat.bodies.inertia import Inertia, rigid_sections
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
@@ -160,6 +160,10 @@ class Plate:
         factor = SHEAR_FACTOR if self.shear_factor is None else self.shear_factor
         return PlateSection(self.material, self.thickness, self.angle, factor)
 
+    def thickness_at(self, x: np.ndarray) -> np.ndarray:
+        """The thickness at points x (points, 2)."""
+        return self.section.height(x)
+
     @one_thread()
     def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum:
         """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), or n from middle to rim of a disc.
@@ -220,6 +224,7 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         kinds=fields.kinds,
         parts={name: np.unique(fields.edge_coordinates(cells.edges_on(name))) for name in cells.boundaries},
         make_trace=partial(_trace, plate, fields, _regions(mesh, len(cells.corners))),
+        make_surface=partial(_surface, fields),
         shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
         damping=plate.damping,
         frame=plate.frame,
@@ -279,7 +284,7 @@ def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Inertia | N
 
 
 def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray], part: str | Patch) -> Trace:
-    """A side, a region or a disc as quadrature points."""
+    """A side, a region, a disc or ("") the whole plate as quadrature points."""
     if isinstance(part, Patch):
         points, half = _disc(fields.cells, part), 0.5 * float(plate.section.height(np.array([part.at[:2]]))[0])
         if abs(part.at[2]) > half * (1.0 + ABOVE):
@@ -288,11 +293,24 @@ def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray],
         points = fields.cells.edge_quadrature(fields.cells.edges_on(part), EDGE_POINTS)
     else:
         points = fields.cells.quadrature(fields.rules["mass"])
-        points = Points(*(array[np.isin(points.cell, regions[part])] for array in points))
+        if part:
+            points = Points(*(array[np.isin(points.cell, regions[part])] for array in points))
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
     return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
+
+
+def _surface(fields: PlateFields, _: str) -> Surface:
+    """The middle plane of a plate, with tangents along x and y."""
+    points = fields.cells.quadrature(fields.rules["mass"])
+    x, size = np.column_stack([points.x, np.zeros(len(points.x))]), fields.size
+    tangents, slopes = [], []
+    for axis, d in enumerate(((1, 0), (0, 1))):
+        tangents.append(np.broadcast_to(np.eye(3)[axis], x.shape))
+        in_plane = (fields.membrane.component(a, points, d, size) for a in (0, 1))
+        slopes.append((*in_plane, fields.deflection(points, *d)))
+    return Surface(x, points.weight, (tangents[0], tangents[1]), fields.displacement(points), (slopes[0], slopes[1]))
 
 
 def _disc(cells: PlateCells, patch: Patch) -> Points:
