@@ -263,8 +263,8 @@ class Pressure(Distributed):
     A cube under a pressure of 1 GPa on all six sides is shorter by p (1 − 2ν) / E.
 
     >>> cube = ph.Solid.box(1.0, 1.0, 1.0, material=ph.Material(E=2.1e11, rho=7800.0, nu=0.3), frame="mean axes")
-    >>> cube = cube.discretise((2, 2, 2)).reduced(modes=2)
     >>> sides = ("left", "right", "bottom", "top", "back", "front")
+    >>> cube = cube.discretise((2, 2, 2)).reduced(modes=2, loaded=sides)
     >>> system = ph.connect({"cube": cube}, [ph.Pressure(f"cube.{side}", 1e9, name=side) for side in sides])
     >>> squeezed = ph.settle(system, ph.place(system), u=dict.fromkeys(sides, 1.0))
     >>> print(f"{np.ptp(squeezed['cube.u_f'][:, 0]):.6f} m, {1e9 * (1 - 2 * 0.3) / 2.1e11:.6f} m")

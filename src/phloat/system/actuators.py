@@ -166,7 +166,7 @@ def _on_mesh(load: Distributed, name: str, body: Body) -> tuple[Continuum, np.nd
     found = coordinates_on_mesh(body)
     if found is None:
         kind = type(body.recipe).__name__
-        instead = "Load(…) along it, BodyForce(…)" if kind == "Beam" else "Force(…) at a port, BodyForce(…, per_mass=…)"
+        instead = "Load(…) along it or BodyForce(…)" if kind == "Beam" else "Force(…) or BodyForce(…, per_mass=…)"
         raise InputError(f"{load.label} acts on {name!r}, a {kind}, which has no mesh; use {instead}")
     return found
 

@@ -320,6 +320,7 @@ def split_name(recipe: Load | Distributed, bodies: Mapping[str, object]) -> tupl
     body, _, boundary = name.rpartition(".")
     if name in bodies:
         return name, ""
-    if body not in bodies or recipe.places == ("body",):
-        raise PortError(f"{type(recipe).__name__}: {unknown('body', body or name, bodies)}")
+    whole = recipe.places == ("body",)
+    if whole or body not in bodies:
+        raise PortError(f"{type(recipe).__name__}: {unknown('body', name if whole or not body else body, bodies)}")
     return body, boundary

@@ -177,6 +177,7 @@ class Continuum(MeshBody):
         modes: int | None = None,
         stiffened: int | None = None,
         inertial: bool = True,
+        loaded: Sequence[str] = (),
     ) -> Body:
         """The floating body reduced to the static motions of its ports and this number of modes with the ports held.
 
@@ -184,6 +185,9 @@ class Continuum(MeshBody):
 
         `inertial` adds the static responses to the inertia of rigid motion, of spin and of the motion of every port: without
         them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
+
+        `loaded` names boundaries on which a `Traction` or a `Pressure` acts: the static responses to uniform ones along each axis
+        and across the boundary are added, without which a load deforms the body only as far as the modes can follow it.
 
         With stiffening, every pair of the `stiffened` softest of these fields (6 by default, at most all) adds a companion
         that lets the body shorten as it bends, m (m + 1) / 2 in all. `body.coordinates` is the resulting number.
@@ -196,10 +200,32 @@ class Continuum(MeshBody):
             modes=modes or 0,
             stiffened=stiffened if self.stiffening else 0,
             inertial=inertial and basis is None,
+            loads=self._uniform_loads(loaded),
             fields=None if basis is None else self._basis_velocities(basis, modes),
         )
-        options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
+        options = {
+            "basis": basis,
+            "modes": modes,
+            "stiffened": stiffened,
+            "inertial": inertial,
+            "loaded": tuple(loaded),
+        }
         return replace(body, construction=self.construction and self.construction.then("reduced", **options))
+
+    def _uniform_loads(self, boundaries: Sequence[str]) -> np.ndarray:
+        """Forces of uniform tractions along each axis on named boundaries, and across them, (n, loads)."""
+        if isinstance(boundaries, str):
+            raise InputError(f"loaded is {boundaries!r}; write a tuple of names: ({boundaries!r},)")
+        forces = [np.zeros((self.coordinates, 0))]
+        for name in boundaries:
+            trace = self.loaded_part(name, "loaded")
+            forces += [(u.T @ trace.weight)[:, None] for u in trace.u]
+            if not self.is_plate:
+                surface = self.surface(name, "loaded")
+                area = surface.weight[:, None] * np.cross(*surface.tangents)
+                forces.append(sum(u.T @ a for u, a in zip(surface.u, area.T, strict=True))[:, None])
+        out = np.hstack(forces)
+        return out[:, out.any(axis=0)]
 
     def _basis_velocities(self, basis: Basis, modes: int | None) -> np.ndarray:
         """The velocities of a basis, (n, fields). Raises InputError if the basis does not fit this body."""
