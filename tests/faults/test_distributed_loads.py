@@ -56,6 +56,7 @@ def test_loads_that_cannot_be_written(make, name):
         (ph.BodyForce("rigid", per_volume=(1, 0, 0)), "rigid.body force"),
         (ph.BodyForce("solid", per_mass=(1, 0, 0), axes="body"), "solid.body force"),
         (ph.BodyForce("beam", per_volume=NOTHING), "beam.body force"),
+        (ph.BodyForce("rigid", per_mass=NOTHING), "rigid.body force"),
     ],
 )
 def test_loads_that_do_not_fit_their_body(load, name):

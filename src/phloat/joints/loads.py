@@ -144,6 +144,7 @@ class Load(Acting):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".load"
+    quantity: ClassVar[str] = "per_length"
     written: ClassVar[str] = "the name of a body, such as 'rod'"
     places: ClassVar[tuple[str, ...]] = ("body",)
     kind: ClassVar[str] = "load"
@@ -165,7 +166,7 @@ class Load(Acting):
 class Distributed(NamedRecipe):
     """Base class of a load over a volume or a surface: a number, a vector or a function of position times the scalar input."""
 
-    density: ClassVar[str] = "per_area"  # the field with the load for an input of 1
+    quantity: ClassVar[str] = "per_area"  # the field with the load for an input of 1
     components: ClassVar[tuple[int, ...]] = (3,)
     kind: ClassVar[str] = "load"
     axes: str = "body"
@@ -174,14 +175,14 @@ class Distributed(NamedRecipe):
         super().__post_init__()
         if self.axes not in AXES:
             raise InputError(f"axes of {self.label} is {self.axes!r}; it must be 'inertial' or 'body'")
-        field = getattr(self, self.density)
+        field = getattr(self, self.quantity)
         if not callable(field):
-            finite(f"{self.density} of {self.label}", field, self.components)
+            finite(f"{self.quantity} of {self.label}", field, self.components)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Values at points (points, 3): (points,) or (points, components)."""
-        label = f"{self.density} of {self.label}"
-        values = _values(label, getattr(self, self.density), x, *self.components or (1,))
+        label = f"{self.quantity} of {self.label}"
+        values = _values(label, getattr(self, self.quantity), x, *self.components or (1,))
         return values if self.components else values[:, 0]
 
 
@@ -233,7 +234,7 @@ class BodyForce(Distributed):
     places: ClassVar[tuple[str, ...]] = ("body",)
 
     @property
-    def density(self) -> str:  # type: ignore[override]
+    def quantity(self) -> str:  # type: ignore[override]
         return "per_volume" if self.per_mass is None else "per_mass"
 
     def __post_init__(self) -> None:

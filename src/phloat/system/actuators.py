@@ -67,7 +67,7 @@ def load_on(recipe: Load | Distributed, name: str, body: Body, part: str) -> tup
     else:
         forces = _traction(recipe, name, body, part)
     if not forces:
-        raise InputError(f"{recipe.label} is zero all over {name!r}; nothing would ever push")
+        raise InputError(f"{recipe.quantity} of {recipe.label} is zero all over {name!r}; nothing would ever push")
     return forces, None
 
 
@@ -124,9 +124,9 @@ def _per_mass(load: BodyForce, name: str, body: Body) -> Forces:
     """The forces of an acceleration b: m b at the mass centre, ∫ρΦᵀb on the coordinates."""
     if load.axes == "body" and body.coordinates:
         raise InputError(f"{load.label} turns with the material of {name!r}, which deforms; give it per_volume=…")
-    I = body.inertia
+    I, b = body.inertia, load.at(np.zeros((1, 3)))[0]
     mean = I.S / I.m
-    return ((I.m * load.at(np.zeros((1, 3)))[0], Port(I.s0 / I.m, mean, np.zeros_like(mean))),)
+    return ((I.m * b, Port(I.s0 / I.m, mean, np.zeros_like(mean))),) if b.any() else ()
 
 
 def _traction(load: Distributed, name: str, body: Body, part: str) -> Forces:
@@ -177,6 +177,6 @@ def _pressure(load: Pressure, name: str, body: Body, part: str) -> AreaForce:
     surface = continuum.surface(part, load.label)
     weight = surface.weight * load.at(surface.x) * (-1.0 if part else 1.0)
     if not weight.any():
-        raise InputError(f"{load.label} is zero all over {name!r}; nothing would ever push")
+        raise InputError(f"{load.quantity} of {load.label} is zero all over {name!r}; nothing would ever push")
     first, second = (_stacked(slope, V) for slope in surface.slopes)
     return area_force(surface.x, weight, surface.tangents, _stacked(surface.u, V), (first, second))

@@ -309,8 +309,9 @@ def actuator_of(recipe: Acting | Distributed, bodies: Mapping[str, Body], plane:
         actuator = Actuator(recipe.label, recipe, name, recipe.kind, recipe.axes, (force,))
     if plane:
         turns = recipe.kind == "torque"
-        for vector in {tuple(vector.tolist()): vector for vector, _ in actuator.forces}.values():
-            _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", vector, up=turns)
+        for vector, _ in actuator.forces:
+            direction = vector / np.linalg.norm(vector)
+            _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", direction, up=turns)
     return actuator
 
 

@@ -241,7 +241,9 @@ def y_layout(run: RunBuffers) -> ev.Numbering:
     count = len(unknown)
     rows[unknown, ev.Y_LAM], rows[unknown, ev.Y_MU] = d + np.arange(count), d + count + np.arange(count)
     sizes = np.array([q, q + v, d, d + count, d + 2 * count], dtype=np.int64)
-    packed.w = np.concatenate([packed.w, np.zeros(length + FOUR - len(packed.w))])  # a padded row may reach beyond the last
+    packed.w = np.concatenate(
+        [packed.w, np.zeros(length + FOUR - len(packed.w))]
+    )  # a padded row may reach beyond the last
     return ev.Numbering(bodies, rows, ends, drives, run.effort_indices, sizes, np.ones(v))
 
 

@@ -41,13 +41,17 @@ def area_force(B, E, e, data, w, q0, q1, half):
     for k in range(n):
         w[mean + k] = 0.5 * (w[q0 + t.Q_ETA + k] + w[q1 + t.Q_ETA + k])
         w[change + k] = w[q1 + t.Q_ETA + k] - w[q0 + t.Q_ETA + k]
-    matrix_products(rows, data, E[e, t.E_PSI], n, long, w, mean, w, slopes)
+    curved = E[e, t.E_PSI] >= 0  # the edge of a sheet has no quadratic part
+    if curved:
+        matrix_products(rows, data, E[e, t.E_PSI], n, long, w, mean, w, slopes)
+    else:
+        fill(rows * long, 0.0, w, slopes)
     for r in range(rows):
         slope, linear = slopes + r * long, E[e, t.E_PHI] + r * long
         half_quadratic = 0.5 * dot(w, mean, w, slope, n)
         w[values + r] = data[E[e, t.E_X] + r] + dot(data, linear, w, mean, n) + half_quadratic
         add_4(long, 1.0, data, linear, w, slope)
-    if half != 0.0:
+    if half != 0.0 and curved:
         swept = lin + n
         matrix_products(swept, data, E[e, t.E_PSI], n, long, w, change, w, bent)
         for r in range(swept):

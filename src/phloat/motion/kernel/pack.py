@@ -321,8 +321,8 @@ class _Tables:
         assert port_side.area is not None
         arrays = self.arrays[port_side.body]
         rows = port_side.area.about(*arrays.shift).components(arrays.linear, AXES[arrays.turning])
-        parts = rows.constant, pad_rows(rows.linear), pad_rows(rows.quadratic)
-        row[[t.E_X, t.E_PHI, t.E_PSI]] = [self.data.append(values) for values in parts]
+        row[[t.E_X, t.E_PHI]] = self.data.append(rows.constant), self.data.append(pad_rows(rows.linear))
+        row[t.E_PSI] = self.data.append(pad_rows(rows.quadratic)) if rows.quadratic.any() else -1
         wide, long = self.bodies[port_side.body, [t.WIDE, t.LONG]]
         size = wide + (2 + 2 * len(rows.constant)) * long + padded_length(len(rows.constant)) + FOUR
         row[[t.E_START, t.E_END, t.E_MEAN]] = self.w.reserve(max(int(size), t.PORT_SIZE))
