@@ -68,6 +68,10 @@ def test_loads_out_of_the_plane():
     sheet = {"sheet": BODIES["sheet"]}
     with raises(ph.errors.JointError, "sheet.right.traction"):
         ph.connect(sheet, [ph.Traction("sheet.right", (0.0, 0.0, 1.0))], plane="xy")
+    for name, surface in (("plate", "plate"), ("solid", "solid.front")):
+        with raises(ph.errors.JointError, f"{surface}.pressure"):
+            ph.connect({name: BODIES[name]}, [ph.Pressure(surface)], plane="xy")
+    assert ph.connect({"solid": BODIES["solid"]}, [ph.Pressure("solid.top")], plane="xy").actuators
 
 
 def test_a_superelement_has_mass_but_no_surface():

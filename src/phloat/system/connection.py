@@ -137,6 +137,9 @@ def require_recipes(
 # --- recipes ---------------------------------------------------------------------------------------------------------
 
 
+IN_PLANE = 1e-9  # of the resultant of a pressure: a component across the plane that is round-off
+
+
 def resolve_part(
     recipe: Joint | Passive | Acting | Distributed,
     bodies: Mapping[str, Body],
@@ -309,7 +312,10 @@ def actuator_of(recipe: Acting | Distributed, bodies: Mapping[str, Body], plane:
         actuator = Actuator(recipe.label, recipe, name, recipe.kind, recipe.axes, (force,))
     if plane:
         turns = recipe.kind == "torque"
-        for vector, _ in actuator.forces:
+        vectors = [vector for vector, _ in actuator.forces]
+        if actuator.area is not None and (total := actuator.area.constant[:3]).any():
+            vectors = [np.where(np.abs(total) > IN_PLANE * np.abs(total).max(), total, 0.0)]
+        for vector in vectors:
             direction = vector / np.linalg.norm(vector)
             _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", direction, up=turns)
     return actuator
