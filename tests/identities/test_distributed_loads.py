@@ -218,3 +218,26 @@ def test_loads_of_connected_systems_are_files_and_parameters(tmp_path):
     np.testing.assert_allclose(ends[0], 2.0 * ends[1], rtol=1e-2, atol=1e-3 * np.abs(ends[0]).max())
     outer = ph.connect({"inner": system})
     assert outer.actuators["inner.press"].area is system.actuators["press"].area
+
+
+def test_loads_on_regions_of_a_plate_sum_to_those_on_all_of_it():
+    mesh = ph.shapes.rectangle(1.0, 0.2, 4, 2, kind="quadrilateral")
+    left = np.flatnonzero(mesh.points[mesh.cells].mean(axis=1)[:, 0] < 0.5)
+    mesh = ph.Mesh(
+        mesh.kind,
+        mesh.points,
+        mesh.cells,
+        boundaries=mesh.boundaries,
+        regions={"near": left, "far": np.setdiff1d(np.arange(len(mesh.cells)), left)},
+    )
+    recipe = ph.Plate(outline=mesh, thickness=0.01, material=SOFT, frame="left", ports={"P": "left"})
+    places = ("b", "b.near", "b.far")
+    loads = [kind(place, name=f"{kind.__name__} {place}") for kind in (ph.Pressure, ph.Traction) for place in places]
+    system = ph.connect({"b": recipe.discretise().reduced(modes=2, stiffened=3)}, loads)
+    state = bent_and_moving(system)
+    for kind in ("Pressure", "Traction"):
+        total, near, far = (
+            system.actuators[f"{kind} {place}"].effort(system.bodies["b"], state.pose("b")) for place in places
+        )
+        np.testing.assert_allclose(near + far, total, atol=1e-13)
+        assert np.abs(near).max() > 0.01

@@ -253,7 +253,7 @@ class Pressure(Distributed):
     Parameters
     ----------
     surface : str
-        A plate, by its name, or "body.boundary" of a solid or a sheet.
+        A plate, by its name, or "plate.region"; "body.boundary" of a solid or a sheet.
     per_area : float or callable, optional
         Pressure for the input 1 (N/m²; N/m on the edge of a sheet), or a function of arrays x, y or x, y, z (m, undeformed).
     name : str, optional
@@ -292,7 +292,7 @@ class Traction(Distributed):
     Parameters
     ----------
     boundary : str
-        "body.boundary", or a plate, by its name, for its whole surface.
+        "body.boundary"; a plate, by its name, for its whole surface; "body.region" of a plate or a sheet.
     per_area : (3,) sequence of float or callable, optional
         Force per area for the input 1 (N/m²; N/m on edges), or a function of arrays x, y, z (m, undeformed) that returns three
         components.

@@ -175,7 +175,7 @@ def _pressure(load: Pressure, name: str, body: Body, part: str) -> AreaForce:
     """The polynomials of a pressure: along the normal of a plate, inwards on other boundaries."""
     continuum, V = _on_mesh(load, name, body)
     surface = continuum.surface(part, load.label)
-    weight = surface.weight * load.at(surface.x) * (-1.0 if part else 1.0)
+    weight = surface.weight * load.at(surface.x) * (1.0 if continuum.is_plate else -1.0)
     if not weight.any():
         raise InputError(f"{load.quantity} of {load.label} is zero all over {name!r}; nothing would ever push")
     first, second = (_stacked(slope, V) for slope in surface.slopes)

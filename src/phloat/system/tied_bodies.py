@@ -231,8 +231,8 @@ def _forces_on_mesh(load: Distributed, body: Continuum, boundary: str) -> np.nda
         return np.asarray(sum(b * (Phi.T @ mass) for Phi, b in zip(body.samples.Phi, load.per_mass, strict=True)))
     if isinstance(load, Pressure):
         surface = body.surface(boundary, load.label)
-        u, inwards = surface.u, -1.0 if boundary else 1.0
-        force = (inwards * surface.weight * load.at(surface.x))[:, None] * np.cross(*surface.tangents)
+        u, sign = surface.u, 1.0 if body.is_plate else -1.0
+        force = (sign * surface.weight * load.at(surface.x))[:, None] * np.cross(*surface.tangents)
     else:
         trace = body.volume() if isinstance(load, BodyForce) else body.loaded_part(boundary, load.label)
         u, force = trace.u, trace.weight[:, None] * load.at(trace.x)

@@ -99,22 +99,25 @@ class Continuum(MeshBody):
         return super().trace(part)
 
     def loaded_part(self, name: str, label: str) -> Trace:
-        """A boundary, or ("") the whole of a plate, as quadrature points. Raises InputError if there is none."""
+        """A boundary, a region of a plate or sheet, or ("") a plate as quadrature points. Raises InputError if there is none."""
         self.require_part(name, label)
         return self.trace(name)
 
     def require_part(self, name: str, label: str) -> None:
-        """Raises InputError unless this is a boundary, or "" of a plate, which a load called `label` acts on."""
-        if name and name not in self.parts:
-            raise InputError(f"{label}: {unknown('boundary', name, self.parts)}")
+        """Raises InputError unless a load called `label` can act on this boundary, region of a plate or sheet, or ("") plate."""
+        names = [*self.parts, *(self.mesh.regions if self.mesh.dimension == 2 else ())]
+        if name and name not in names:
+            raise InputError(f"{label}: {unknown('boundary', name, names)}")
         if not name and not self.is_plate:
             raise InputError(f"{label} needs a boundary of this body, which is no plate: {', '.join(self.parts)}")
 
     def surface(self, name: str, label: str) -> Surface:
-        """A boundary, or ("") the middle plane of a plate, with its tangents. Raises InputError if there is no such surface."""
+        """A boundary of a solid or sheet, a region of a plate or ("") a plate, with its tangents. Raises InputError for others."""
         self.require_part(name, label)
-        if self.is_plate and name:
-            raise InputError(f"{label} pushes on a whole plate, not on its side {name!r}; use Traction(…) there")
+        if self.is_plate and name in self.parts:
+            raise InputError(f"{label} pushes on the area of a plate, not on its side {name!r}; use Traction(…) there")
+        if not self.is_plate and name not in self.parts:
+            raise InputError(f"{label} pushes on boundaries of this body, not on its region {name!r}")
         assert self.make_surface is not None
         return self.make_surface(name)
 

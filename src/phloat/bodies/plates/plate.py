@@ -211,7 +211,7 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     M = sum((csr(p.T @ samples.mass @ p) for p in samples.Phi), 0.0 * csr(samples.Phi[2].T @ samples.Phi[2]))
     if sections is not None:
         M = M + sections.M_s
-    nodes = np.ascontiguousarray(mesh.points, dtype=float)
+    nodes, regions = np.ascontiguousarray(mesh.points, dtype=float), _regions(mesh, len(cells.corners))
     free = Continuum(
         recipe=plate,
         mesh=mesh,
@@ -223,8 +223,8 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         rigid=fields.rigid,
         kinds=fields.kinds,
         parts={name: np.unique(fields.edge_coordinates(cells.edges_on(name))) for name in cells.boundaries},
-        make_trace=partial(_trace, plate, fields, _regions(mesh, len(cells.corners))),
-        make_surface=partial(_surface, fields),
+        make_trace=partial(_trace, plate, fields, regions),
+        make_surface=partial(_surface, fields, regions),
         shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
         damping=plate.damping,
         frame=plate.frame,
@@ -292,18 +292,22 @@ def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray],
     elif part in fields.cells.boundaries:
         points = fields.cells.edge_quadrature(fields.cells.edges_on(part), EDGE_POINTS)
     else:
-        points = fields.cells.quadrature(fields.rules["mass"])
-        if part:
-            points = Points(*(array[np.isin(points.cell, regions[part])] for array in points))
+        points = _area_points(fields, regions, part)
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
     return Trace(x, points.weight, fields.displacement(points), fields.turn(points), gyration)
 
 
-def _surface(fields: PlateFields, _: str) -> Surface:
-    """The middle plane of a plate, with tangents along x and y."""
+def _area_points(fields: PlateFields, regions: Mapping[str, np.ndarray], name: str) -> Points:
+    """The quadrature points of a region, or ("") of the whole plate."""
     points = fields.cells.quadrature(fields.rules["mass"])
+    return Points(*(array[np.isin(points.cell, regions[name])] for array in points)) if name else points
+
+
+def _surface(fields: PlateFields, regions: Mapping[str, np.ndarray], name: str) -> Surface:
+    """The middle plane of a plate or of a region of it, with tangents along x and y."""
+    points = _area_points(fields, regions, name)
     x, size = np.column_stack([points.x, np.zeros(len(points.x))]), fields.size
     tangents, slopes = [], []
     for axis, d in enumerate(((1, 0), (0, 1))):
