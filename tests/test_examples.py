@@ -198,6 +198,15 @@ def test_the_column_under_a_follower_force_flutters_at_the_load_of_beck():
         assert example.first[name] == pytest.approx(3.6413, rel=1e-4)
 
 
+def test_a_ring_buckles_under_a_following_pressure_at_3_and_under_a_constant_load_at_4():
+    """Lévy (1884), whether the pressure pushes outside or sucks inside; Singer and Babcock (1970)."""
+    import ring_under_pressure as example
+
+    assert example.critical["following"] == pytest.approx(3.0, rel=1e-3)
+    assert example.critical["suction inside"] == pytest.approx(3.0, rel=1e-3)
+    assert example.critical["constant direction"] == pytest.approx(4.0, rel=1e-3)
+
+
 def test_the_pretwisted_blade_has_the_published_frequencies():
     import pretwisted_blade as example
 

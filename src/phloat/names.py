@@ -45,6 +45,7 @@ from phloat.joints.elements import (
     Spring as Spring,
 )
 from phloat.joints.loads import (
+    BodyForce as BodyForce,
     Force as Force,
     Load as Load,
     Pressure as Pressure,

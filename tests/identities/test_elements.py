@@ -151,9 +151,10 @@ def test_an_input_works_on_the_twist_of_its_port(kind, plane):
     twist[list(system.bodies[a.body].active)] = y[terms.ports[a.recipe.port]]
     seen = twist[:3] if a.kind == "force" else twist[3:]
     pose = state.pose(a.body)
-    section = pose.A @ section_axes(a.ports[0][1].Psi @ pose.eta)
-    direction = a.direction if a.axes == "body" else section.T @ a.direction
-    assert np.linalg.norm(a.direction) == pytest.approx(1.0)
+    ((vector, port),) = a.forces
+    section = pose.A @ section_axes(port.Psi @ pose.eta)
+    direction = vector if a.axes == "body" else section.T @ vector
+    assert np.linalg.norm(vector) == pytest.approx(1.0)
     assert y[terms.ports["e"]][0] == pytest.approx(direction @ seen, rel=1e-12)
 
 

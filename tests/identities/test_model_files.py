@@ -510,7 +510,7 @@ def test_every_recipe_and_joint_of_the_library_has_a_word():
         if isinstance(c, type) and c.__module__ == m.__name__
     }
     joints -= {pairs.Joint, pairs.Axial, elements.BetweenPorts, elements.OnJoint, elements.JointLaw, elements.PortLaw}
-    joints -= {elements._Registered, loads.Acting, loads.Pushing}
+    joints -= {elements._Registered, loads.Acting, loads.Distributed}
     assert joints == set(JOINTS)
     recipes = {ph.Beam, ph.RigidBody, ph.PointMass, ph.Plate, ph.Solid, ph.Sheet, ph.Superelement}
     assert {r.__name__.lower() for r in recipes} | {"system"} == {word.replace(" ", "") for word in BODY.words}

@@ -166,7 +166,7 @@ def test_nested_systems_locks_and_drives_stay():
     mine, theirs = ph.terms(new, ph.State(new.bodies, new.layout, state.e)), ph.terms(expected, state)
     assert np.array_equal(mine.G.toarray(), theirs.G.toarray()) and np.array_equal(mine.z, theirs.z)
     longer = ph.with_parameters(new, {"left.link.length": 0.6, "right.push.along[1]": 1.0})
-    assert longer.actuators["right.push"].body == "right.tip" and longer.actuators["right.push"].direction[1] > 0.5
+    assert longer.actuators["right.push"].body == "right.tip" and longer.actuators["right.push"].forces[0][0][1] > 0.5
 
 
 # --- signs of modes ---------------------------------------------------------------------------------------------------

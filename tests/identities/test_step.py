@@ -246,3 +246,27 @@ def test_forces_are_transposes_of_the_discrete_rows(joint, kind, plane):
             o = at.m.rows[entry[t.J_ROW] + k, t.R_COEF]
             change = (w[o + t.GAP1] - w[o + t.GAP0]) / at.h
             assert moved[entry[t.J_LAM] + k] == pytest.approx(change, abs=1e-11)
+
+
+@pytest.mark.parametrize(("kind", "plane"), [("plate", None), ("solid", None), ("solid", "xy"), ("sheet", "xy")])
+def test_the_tangent_of_a_pressure_is_its_derivative(kind, plane):
+    """A surface of a bent, turning body under a pressure so large that it is most of the tangent, in a large step."""
+    rubber, options = ph.Material(E=2e9, rho=1500.0, nu=0.3), {"frame": "left", "ports": {"P": "left"}}
+    recipe = {
+        "plate": lambda: ph.Plate.rectangle(1.0, 0.1, thickness=0.02, material=rubber, **options).discretise((4, 1)),
+        "sheet": lambda: ph.Sheet.rectangle(1.0, 0.1, thickness=0.05, material=rubber, **options).discretise((4, 1)),
+        "solid": lambda: ph.Solid.box(1.0, 0.1, 0.05, material=rubber, **options).discretise((4, 1, 1)),
+    }
+    body = recipe[kind]().reduced(modes=2, stiffened=3)
+    surface = "b" if kind == "plate" else "b.top"
+    system = ph.connect({"b": body}, [ph.Pressure(surface, lambda x, y: 1 + x, name="p")], plane=plane)
+    bent = 0.02 * np.random.default_rng(0).normal(size=system.bodies["b"].coordinates) / system.bodies["b"].reach
+    turning = {name: value for name, value in moving(system, 7).items() if not name.endswith("eta_dot")}
+    at = Iterate(system, ph.place(system, {"b.eta": bent}).with_values(turning), {"p": 1.0}, h=0.05)
+    tangents = []
+    for at.w[at.m.offsets[t.LAM]] in (0.0, 1e6):
+        tangents.append(at.tangent(0))
+    of_F, _ = at.differences(0)
+    unit = 1.0 / np.sqrt(np.abs(np.diag(tangents[1])))
+    assert largest((tangents[1] - tangents[0]) * np.outer(unit, unit)) > 1.0
+    assert largest((tangents[1] - of_F) * np.outer(unit, unit)) < 1e-8

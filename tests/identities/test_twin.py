@@ -198,9 +198,16 @@ def test_forces_that_follow_a_bending_section_move_as_in_the_kernel():
         ph.Force("arm.C", along=(1.0, 2.0, 0.2), axes="body", name="thrust"),
         ph.Torque("arm.C", about=(1.0, -1.0, 0.5), axes="body", name="turn"),
         ph.Load("arm", along=(0.0, 1.0, 0.0), per_length=lambda s: 1.0 + s, axes="body", name="wind"),
+        ph.BodyForce("arm", per_volume=lambda x, y, z: (1e4 * x, 2e4, -1e4), name="field"),
     ]
     system = ph.connect({"arm": arm}, joints)
-    u = {"thrust": lambda t: 9.0 * np.cos(30.0 * t), "turn": 0.5, "wind": 4.0, "arm.C": (1.0, 2.0, 3.0, 0.1, 0.2, 0.3)}
+    u = {
+        "thrust": lambda t: 9.0 * np.cos(30.0 * t),
+        "turn": 0.5,
+        "wind": 4.0,
+        "field": 3.0,
+        "arm.C": (1.0, 2.0, 3.0, 0.1, 0.2, 0.3),
+    }
     motion, result = both(system, ph.place(system), 60, 5e-4, u=u)
     for quantity, difference in apart(system, motion, result).items():
         assert difference < 1e-11, quantity

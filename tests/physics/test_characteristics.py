@@ -208,8 +208,8 @@ def test_a_load_over_part_of_a_beam_is_the_whole_of_it():
     ):
         joints = [ph.Weld("ground", "b.P", name="root"), ph.Load("b", along=(0, 1, 0), per_length=density, name="q")]
         system = ph.connect({"b": beam}, joints, plane="xy")
-        (weight, port) = system.actuators["q"].ports[0]
-        assert weight == pytest.approx(2.0 * total, rel=1e-10)
+        (force, port) = system.actuators["q"].forces[0]
+        assert force[1] == pytest.approx(2.0 * total, rel=1e-10)
         assert port.x[0] == pytest.approx(2.0 * arm, rel=1e-10)
 
 

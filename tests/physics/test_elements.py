@@ -240,11 +240,11 @@ def test_a_load_is_weighted_ports():
         ph.Load("b", along=(0, 1, 0), per_length=lambda s: 1 - 4 * s, name="two"),
     ]
     system = ph.connect({"b": beam().discretise(4)}, joints=loads)
-    ((weight, port),) = system.actuators["one"].ports
-    assert weight == pytest.approx(1.3 / 2)
+    ((force, port),) = system.actuators["one"].forces
+    assert force == pytest.approx([0, 1.3 / 2, 0])
     np.testing.assert_allclose(port.x, [1.3 * 2 / 3, 0, 0])
-    (push, here), (pull, there) = system.actuators["two"].ports
-    assert push == pytest.approx(1.3 / 8) and pull == pytest.approx(-1.3 * 9 / 8)
+    (push, here), (pull, there) = system.actuators["two"].forces
+    assert push == pytest.approx([0, 1.3 / 8, 0]) and pull == pytest.approx([0, -1.3 * 9 / 8, 0])
     np.testing.assert_allclose([here.x[0], there.x[0]], [1.3 / 12, 1.3 * 3 / 4])
 
 

@@ -370,11 +370,12 @@ class Held:
             return
         if name in system.actuators:
             a = system.actuators[name]
-            for weight, port in a.ports:
-                along = self._following(a.body, port, a.direction) if a.axes == "body" else a.direction
+            for vector, port in a.forces:
+                size = np.linalg.norm(vector)
+                along = size * self._following(a.body, port, vector / size) if a.axes == "body" else vector
                 velocity = self.velocity(SimpleNamespace(body=a.body, port=port, triad=WHOLE, at=None))
                 chosen = velocity[:3] if a.kind == "force" else velocity[12:]
-                F[a.body] -= weight * given[0] * chosen.T @ along
+                F[a.body] -= given[0] * chosen.T @ along
             return
         owner, _, port_name = name.rpartition(".")
         body, wrench = system.bodies[owner], np.zeros(6)

@@ -225,6 +225,7 @@ REDUCED_BODY = options(
     Key("modes", Count(0), "number of modes with fixed ports"),
     Key("stiffened", Count(0), "number of softest shapes with companions for their shortening; 6 by default", None),
     Key("inertial", Boolean(), "with the static responses to inertia", True),
+    Key("loaded", ListOf(NAME), "boundaries to whose loads the static responses are added", ()),
 )
 REDUCED = Key("reduced", REDUCED_BODY, "reduction to few coordinates, for large motion", None)
 

@@ -43,9 +43,11 @@ TRACTION = ("stress", "force per length", "number")
 LINE = along_line(Number(("force per length",)))
 SURFACE = over_surface(Number(("stress", "number")))
 THICKNESS = over_surface(Number(("length",)), Number(("length",)))
-COMPONENTS = ListOf(over_surface(Number(TRACTION)), least=3)
-THREE = "three numbers or polynomials"
-COMPONENTS_VARIANT = function_variant("components", Polynomials, COMPONENTS, "a traction", THREE)
-VECTOR_FIELD = Variants(
-    "a field", (COMPONENTS_VARIANT,), alone=vector_of(TRACTION), is_alone=lambda value: not callable(value)
-)
+BODY_FORCE = ("force per volume", "number")
+
+
+def vector_field(quantities: tuple[str, ...], label: str) -> Variants:
+    """Three numbers, or three polynomials of x, y and z."""
+    components = ListOf(over_surface(Number(quantities)), least=3)
+    three = function_variant("components", Polynomials, components, label, "three numbers or polynomials")
+    return Variants("a field", (three,), alone=vector_of(quantities), is_alone=lambda value: not callable(value))

@@ -13,7 +13,7 @@ from typing import Any
 from scipy.interpolate import PPoly
 
 from phloat.format.derive import annotation, file_word, record_keys, summary
-from phloat.format.fields import LINE, SURFACE, VECTOR_FIELD
+from phloat.format.fields import BODY_FORCE, LINE, SURFACE, TRACTION, vector_field
 from phloat.format.kinds import Kind, ListOf, Text
 from phloat.format.records import Variant, Variants
 from phloat.joints import elements, loads, pairs, tie
@@ -24,14 +24,15 @@ JOINTS = (
     *(pairs.Slide, pairs.Drive),
     *(elements.Spring, elements.Damper, elements.Bushing, elements.JointSpring, elements.JointDamper),
     elements.JointFriction,
-    *(loads.Force, loads.Torque, loads.Load, loads.Pressure, loads.Traction),
+    *(loads.Force, loads.Torque, loads.Load, loads.BodyForce, loads.Pressure, loads.Traction),
     tie.Tie,
 )
 LAW_CLASSES = (elements.JointLaw, elements.PortLaw)  # of which users write subclasses
 FIELDS: Mapping[type, Mapping[str, Kind]] = {  # kinds of fields that may be functions of position
     loads.Load: {"per_length": LINE},
     loads.Pressure: {"per_area": SURFACE},
-    loads.Traction: {"per_area": VECTOR_FIELD},
+    loads.Traction: {"per_area": vector_field(TRACTION, "a traction")},
+    loads.BodyForce: {"per_volume": vector_field(BODY_FORCE, "a body force")},
 }
 
 

@@ -158,6 +158,7 @@ QUANTITIES: dict[str, tuple[Dimension, str]] = {
     "force": (FORCE, "200 N"),
     "torque": (ENERGY, "5 N m"),
     "stress": (STRESS, "200 GPa"),
+    "force per volume": (Dimension(kg=1, m=-2, s=-2), "76 kN/m^3"),
     "force per length": (Dimension(kg=1, s=-2), "2 kN/m"),
     "stiffness": (Dimension(kg=1, s=-2), "2 kN/m"),
     "torsional stiffness": (Dimension(kg=1, m=2, s=-2, rad=-1), "5 N m/rad"),

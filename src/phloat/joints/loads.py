@@ -144,6 +144,7 @@ class Load(Acting):
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".load"
+    quantity: ClassVar[str] = "per_length"
     written: ClassVar[str] = "the name of a body, such as 'rod'"
     places: ClassVar[tuple[str, ...]] = ("body",)
     kind: ClassVar[str] = "load"
@@ -159,60 +160,169 @@ class Load(Acting):
         return float(finite(f"per_length of {self.label} at s = {s:g}", value, ()))
 
 
-# --- on bodies on meshes ---------------------------------------------------------------------------------------------
+# --- over volumes and surfaces ------------------------------------------------------------------------------------------
 
 
-class Pushing(NamedRecipe):
-    """Base class of a force per area of a body on a mesh: a number, a vector or a function of position."""
+class Distributed(NamedRecipe):
+    """Base class of a load over a volume or a surface: a number, a vector or a function of position times the scalar input."""
 
-    per_area: Field
-    components: ClassVar[tuple[int, ...]] = ()
+    quantity: ClassVar[str] = "per_area"  # the field with the load for an input of 1
+    components: ClassVar[tuple[int, ...]] = (3,)
+    kind: ClassVar[str] = "load"
+    axes: str = "body"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not callable(self.per_area):
-            finite(f"per_area of {self.label}", self.per_area, self.components)
+        if self.axes not in AXES:
+            raise InputError(f"axes of {self.label} is {self.axes!r}; it must be 'inertial' or 'body'")
+        field = getattr(self, self.quantity)
+        if not callable(field):
+            finite(f"{self.quantity} of {self.label}", field, self.components)
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """Values at points (points, 3): (points,) or (points, components)."""
-        values = _values(f"per_area of {self.label}", self.per_area, x, *self.components or (1,))
+        label = f"{self.quantity} of {self.label}"
+        values = _values(label, getattr(self, self.quantity), x, *self.components or (1,))
         return values if self.components else values[:, 0]
 
 
 @dataclass(frozen=True)
-class Pressure(Pushing):
-    """A force along z per area of a plate; the scalar input multiplies `per_area`.
+class BodyForce(Distributed):
+    """A force per volume of a body, or per mass: the distributed input of (15), one number as input.
 
-    `per_area` (N/m² for the input 1) is a number or a function of arrays x and y.
+    The output is the velocity of the body with the same weights, so that their product is the power.
+
+    Parameters
+    ----------
+    body : str
+        Name of the body. Beams, plates and sheets take a force per volume too, which their section or thickness multiplies.
+    per_volume : (3,) sequence of float or callable, optional
+        Force per volume for the input 1 (N/m³), or a function of arrays x, y, z (m, undeformed) that returns three components.
+    per_mass : (3,) sequence of float, optional
+        Instead: force per mass (m/s²) in inertial axes, the same everywhere, as gravity is; of any body.
+    axes : {"inertial", "body"}, optional
+        With "body" the direction is fixed in the material and turns with it. In space axes all points together cost as much as
+        one to six forces, in body axes every quadrature point is a force.
+    name : str, optional
+        Name of the input; "body.body force" by default.
+
+    Examples
+    --------
+    A bar of steel hangs by its own weight; ρ g L² / 2E.
+
+    >>> steel = ph.Material(E=2.1e11, rho=7800.0)
+    >>> bar = ph.Solid.box(2.0, 0.1, 0.1, material=steel, frame="left", ports={"P": "left", "C": "right"})
+    >>> joints = [ph.Weld("ground", "bar.P"), ph.BodyForce("bar", per_volume=(7800.0 * 9.81, 0.0, 0.0), name="pull")]
+    >>> system = ph.connect({"bar": bar.discretise((4, 1, 1)).reduced(modes=2)}, joints)
+    >>> hangs = ph.equilibrium(system, ph.place(system), u={"pull": 1.0})
+    >>> print(f"{1e9 * hangs['bar.u_f'][:, 0].max():.1f} nm, {1e9 * 7800.0 * 9.81 * 2.0**2 / (2 * 2.1e11):.1f} nm")
+    728.7 nm, 728.7 nm
     """
 
     body: str
-    per_area: float | Callable[..., object] = field(
-        default=1.0, metadata=describe("force along z per area for an input of 1")
+    per_volume: Sequence[float] | Callable[..., object] | None = field(
+        default=None, kw_only=True, metadata=describe("force per volume for an input of 1")
     )
+    per_mass: Sequence[float] | None = field(
+        default=None, kw_only=True, metadata=describe("force per mass for an input of 1", "acceleration", size=3)
+    )
+    axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
-    suffix: ClassVar[str] = ".pressure"
-    written: ClassVar[str] = "the name of a body, such as 'plate'"
+    suffix: ClassVar[str] = ".body force"
+    written: ClassVar[str] = "the name of a body, such as 'rod'"
     places: ClassVar[tuple[str, ...]] = ("body",)
+
+    @property
+    def quantity(self) -> str:  # type: ignore[override]
+        return "per_volume" if self.per_mass is None else "per_mass"
+
+    def __post_init__(self) -> None:
+        if (self.per_volume is None) == (self.per_mass is None):
+            raise InputError(f"{self.label} needs per_volume=… or per_mass=…, one of them")
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class Traction(Pushing):
-    """A force per area on a boundary of a solid, or per length on an edge; the scalar input multiplies `per_area`.
+class Pressure(Distributed):
+    """A pressure that follows the deformed surface of a plate, a solid or a sheet; the scalar input multiplies `per_area`.
 
-    `per_area` (N/m² or N/m for the input 1) is a vector, or a function of arrays x, y, z that returns three components.
+    It pushes a plate along its normal (z of the undeformed plate) and a solid inwards, per area of the surface as it is deformed.
+    A uniform pressure all around a body therefore has no resultant, and its work is that of the enclosed volume.
+
+    Parameters
+    ----------
+    surface : str
+        A plate, by its name, or "plate.region"; "body.boundary" of a solid or a sheet.
+    per_area : float or callable, optional
+        Pressure for the input 1 (N/m²; N/m on the edge of a sheet), or a function of arrays x, y or x, y, z (m, undeformed).
+    name : str, optional
+        Name of the input; "surface.pressure" by default.
+
+    Examples
+    --------
+    A cube under a pressure of 1 GPa on all six sides is shorter by p (1 − 2ν) / E.
+
+    >>> cube = ph.Solid.box(1.0, 1.0, 1.0, material=ph.Material(E=2.1e11, rho=7800.0, nu=0.3), frame="mean axes")
+    >>> sides = ("left", "right", "bottom", "top", "back", "front")
+    >>> cube = cube.discretise((2, 2, 2)).reduced(modes=2, loaded=sides)
+    >>> system = ph.connect({"cube": cube}, [ph.Pressure(f"cube.{side}", 1e9, name=side) for side in sides])
+    >>> squeezed = ph.settle(system, ph.place(system), u=dict.fromkeys(sides, 1.0))
+    >>> print(f"{np.ptp(squeezed['cube.u_f'][:, 0]):.6f} m, {1e9 * (1 - 2 * 0.3) / 2.1e11:.6f} m")
+    0.001905 m, 0.001905 m
+    """
+
+    surface: str
+    per_area: float | Callable[..., object] = field(default=1.0, metadata=describe("pressure for an input of 1"))
+    name: str = field(default="", kw_only=True)
+
+    suffix: ClassVar[str] = ".pressure"
+    written: ClassVar[str] = "the name of a plate, or 'body.boundary'"
+    places: ClassVar[tuple[str, ...]] = ("surface",)
+    components: ClassVar[tuple[int, ...]] = ()
+
+
+@dataclass(frozen=True)
+class Traction(Distributed):
+    """A force per area of a boundary of a solid or of a plate, or per length of an edge; the scalar input multiplies `per_area`.
+
+    Areas and lengths are those of the undeformed body. The output is the velocity of the boundary with the same weights, y_∂ + y_r
+    of (15).
+
+    Parameters
+    ----------
+    boundary : str
+        "body.boundary"; a plate, by its name, for its whole surface; "body.region" of a plate or a sheet.
+    per_area : (3,) sequence of float or callable, optional
+        Force per area for the input 1 (N/m²; N/m on edges), or a function of arrays x, y, z (m, undeformed) that returns three
+        components.
+    axes : {"inertial", "body"}, optional
+        With "body" the direction is fixed in the material at every point and turns with it.
+    name : str, optional
+        Name of the input; "boundary.traction" by default.
+
+    Examples
+    --------
+    A bar pulled by 1 MPa at its end is longer by τ L / E.
+
+    >>> steel = ph.Material(E=2.1e11, rho=7800.0)
+    >>> bar = ph.Solid.box(2.0, 0.1, 0.1, material=steel, frame="left", ports={"P": "left", "C": "right"})
+    >>> joints = [ph.Weld("ground", "bar.P"), ph.Traction("bar.right", (1e6, 0.0, 0.0), name="pull")]
+    >>> system = ph.connect({"bar": bar.discretise((4, 1, 1)).reduced(modes=2)}, joints)
+    >>> pulled = ph.equilibrium(system, ph.place(system), u={"pull": 1.0})
+    >>> print(f"{1e6 * pulled['bar.u_f'][:, 0].max():.4f} µm, {1e6 * 1e6 * 2.0 / 2.1e11:.4f} µm")
+    9.5238 µm, 9.5238 µm
     """
 
     boundary: str
     per_area: Sequence[float] | Callable[..., object] = field(
         default=(0.0, 0.0, 1.0), metadata=describe("force per area for an input of 1")
     )
+    axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".traction"
-    written: ClassVar[str] = "'body.boundary'"
-    components: ClassVar[tuple[int, ...]] = (3,)
+    written: ClassVar[str] = "'body.boundary', or the name of a plate"
     places: ClassVar[tuple[str, ...]] = ("boundary",)
 
 

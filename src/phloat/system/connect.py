@@ -27,13 +27,13 @@ from phloat.errors import (
     unknown,
 )
 from phloat.joints.elements import Passive
-from phloat.joints.loads import Acting
+from phloat.joints.loads import Acting, Distributed
 from phloat.joints.pairs import Joint
 from phloat.joints.tie import Tie
 from phloat.linear.form.interconnect import append_systems, with_feedback
 from phloat.linear.form.phdae import LinearPHDAE
+from phloat.system.actuators import Actuator
 from phloat.system.connection import (
-    Actuator,
     Connection,
     Element,
     Part,
@@ -81,7 +81,7 @@ THICK = 0.01  # of the tip deflection of a cantilever: what shear may add where 
 
 def connect(
     bodies: Mapping[str, Body | Assembly | System],
-    joints: Sequence[Joint | Passive | Acting] = (),
+    joints: Sequence[Joint | Passive | Acting | Distributed] = (),
     *,
     gravity: Sequence[float] | None = None,
     plane: str | None = None,
@@ -150,7 +150,7 @@ def connect(
     if len(gravities) > 1:
         raise InputError(f"parts of the system have different gravity: {sorted(gravities)}; give gravity once")
     used_names = [name for group in by_class.values() for name in group]
-    kinds = Joint | Passive | Acting
+    kinds = Joint | Passive | Acting | Distributed
     recipes = require_recipes("joints", joints, kinds, used_names, lambda recipe: _advice(recipe, JOINTS))
     for recipe in sorted(recipes, key=lambda recipe: not isinstance(recipe, Joint)):  # springs act on axes of joints
         recipe_part = resolve_part(recipe, all_bodies, by_class[Connection], plane)

@@ -9,20 +9,17 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
-from phloat.algebra.sparse import csr
-from phloat.bodies.body import Body, Port
-from phloat.bodies.shape import second_displacement
+from phloat.bodies.body import Body
 from phloat.errors import InputError, JointError, PortError, unknown
-from phloat.fem.interval import GAUSS_POINTS, gauss
-from phloat.joints.curves import breaks
 from phloat.joints.elements import OnJoint, Passive
 from phloat.joints.ends import GROUND, Between
 from phloat.joints.laws import Law
-from phloat.joints.loads import Acting, Load
+from phloat.joints.loads import Acting, Distributed, Load
 from phloat.joints.pairs import Joint, Weld
-from phloat.joints.port_state import PortState, ground_port, section_axes
+from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, SECOND, Row, planar_row
-from phloat.system.state import Pose, State, computed_once, port_aliases
+from phloat.system.actuators import Actuator, load_on
+from phloat.system.state import State, computed_once, port_aliases
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,36 +91,6 @@ class Element:
     coordinates: ClassVar[tuple[Row, ...]] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Actuator:
-    """One scalar input, a force or a torque (`kind`) on a body: Σ weight · direction, summed over `ports` of the body.
-
-    `direction` is a unit vector in `axes`: "inertial", or "body", the axes of the section at each port.
-    """
-
-    name: str
-    recipe: Acting
-    body: str
-    kind: str
-    axes: str
-    direction: np.ndarray
-    ports: tuple[tuple[float, Port], ...]
-
-    def effort(self, body: Body, pose: Pose) -> np.ndarray:
-        """Generalised force (6 + n,) on (v_P, ω, η̇) for the input 1: Σ w (∂ċ/∂…)ᵀ d of a force, Σ w (∂ω_C/∂…)ᵀ d of a torque."""
-        out = np.zeros(6 + body.coordinates)
-        for weight, port in self.ports:
-            twist = port.twist(pose.eta)
-            out += weight * (self.in_body(port, pose) @ (twist[:3] if self.kind == "force" else twist[3:]))
-        return out
-
-    def in_body(self, port: Port, pose: Pose) -> np.ndarray:
-        """The unit direction at a port, in the axes of the body's frame."""
-        if self.axes == "inertial":
-            return np.asarray(pose.A.T @ self.direction)
-        return np.asarray(section_axes(port.Psi @ pose.eta) @ self.direction)
-
-
 Part: TypeAlias = Connection | Element | Actuator
 AnyPart = TypeVar("AnyPart", bound=Part)
 
@@ -169,17 +136,20 @@ def require_recipes(
 
 # --- recipes ---------------------------------------------------------------------------------------------------------
 
-# quadrature points in an element for a load that turns with the sections: exact for cubic deflections, constant density
-FOLLOWING = 3
+
+IN_PLANE = 1e-9  # of the resultant of a pressure: a component across the plane that is round-off
 
 
 def resolve_part(
-    recipe: Joint | Passive | Acting, bodies: Mapping[str, Body], joints: Mapping[str, Connection], plane: str | None
+    recipe: Joint | Passive | Acting | Distributed,
+    bodies: Mapping[str, Body],
+    joints: Mapping[str, Connection],
+    plane: str | None,
 ) -> Part:
     """The connection, element or actuator of a recipe, at ports of these bodies and on free axes of these joints."""
     if isinstance(recipe, Joint):
         return connection_of(recipe, bodies, plane)
-    if isinstance(recipe, Acting):
+    if isinstance(recipe, (Acting, Distributed)):
         return actuator_of(recipe, bodies, plane)
     return element_of(recipe, bodies, joints, plane)
 
@@ -326,54 +296,38 @@ def _orientation_message(recipe: Between, mass: str, cure: str) -> str:
 # --- actuators -------------------------------------------------------------------------------------------------------
 
 
-def actuator_of(recipe: Acting, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
+def actuator_of(recipe: Acting | Distributed, bodies: Mapping[str, Body], plane: str | None) -> Actuator:
     """The actuator of a force, torque or distributed load on one of these bodies."""
-    ports: tuple[tuple[float, Port], ...]
-    if isinstance(recipe, Load):
-        if recipe.body not in bodies:
-            raise PortError(f"Load: {unknown('body', recipe.body, bodies)}")
-        body, ports = recipe.body, _load_ports(recipe, bodies[recipe.body])
+    if isinstance(recipe, (Load, Distributed)):
+        name, part = split_name(recipe, bodies)
+        loaded = load_on(recipe, name, bodies[name], part)
+        actuator = Actuator(recipe.label, recipe, name, "force", recipe.axes, *loaded)
     else:
-        body, port = port_of(recipe, recipe.stands_at[0], bodies)
-        ports = ((1.0, bodies[body].port(port)),)
-    turns = recipe.kind == "torque"
-    if turns and not bodies[body].rotates:
-        raise JointError(
-            f"Torque {recipe.label!r} turns {body!r}, and a point mass has no orientation; use a RigidBody"
-        )
+        name, port = port_of(recipe, recipe.stands_at[0], bodies)
+        if recipe.kind == "torque" and not bodies[name].rotates:
+            raise JointError(
+                f"Torque {recipe.label!r} turns {name!r}, and a point mass has no orientation; use a RigidBody"
+            )
+        force = (recipe.direction(), bodies[name].port(port))
+        actuator = Actuator(recipe.label, recipe, name, recipe.kind, recipe.axes, (force,))
     if plane:
-        _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", recipe.direction(), up=turns)
-    return Actuator(recipe.label, recipe, body, "torque" if turns else "force", recipe.axes, recipe.direction(), ports)
+        turns = recipe.kind == "torque"
+        vectors = [vector for vector, _ in actuator.forces]
+        if actuator.area is not None and (total := actuator.area.constant[:3]).any():
+            vectors = [np.where(np.abs(total) > IN_PLANE * np.abs(total).max(), total, 0.0)]
+        for vector in vectors:
+            direction = vector / np.linalg.norm(vector)
+            _require_in_plane(f"{recipe.label} {'turns about' if turns else 'pushes along'}", direction, up=turns)
+    return actuator
 
 
-def _load_ports(load: Load, body: Body) -> tuple[tuple[float, Port], ...]:
-    """A distributed load as weighted ports: ∫ f δx ds = Σ w δx_w with w = ∫f, x_w = ∫f x / w, Φ_w = ∫f Φ / w.
-
-    The positive and the negative part of f give one port each. A load in axes of the sections has a port at each quadrature point,
-    since its direction differs there.
-    """
-    shape, stations, follows = body.shape, body.shape.places(), load.axes == "body"
-    if body.coordinates == 0 or stations.ndim != 1 or len(stations) < 3 or stations[0] != 0.0 or stations[-1] != 1.0:
-        raise JointError(f"Load {load.label!r}: {load.body!r} is no beam; use Force(…) at a port instead")
-    lengths = np.linalg.norm(np.diff(shape.points(stations), axis=0), axis=1) / np.diff(stations)
-    smooth = breaks(f"per_length of {load.label}", load.density, stations) if callable(load.per_length) else stations
-    s, w = gauss(smooth, FOLLOWING if follows else GAUSS_POINTS)
-    within = np.searchsorted(stations, s) - 1
-    force = w * lengths[within] * np.array([load.density(float(x)) for x in s])
-    points, Phi, second = shape.points(s), shape.displacement(s), second_displacement(shape, s)
-    out = []
-    if follows:
-        Psi = shape.rotation(s)
-        for k in np.flatnonzero(force):
-            Phi_k, Psi_k = (np.asarray(field[3 * k : 3 * k + 3].todense()) for field in (csr(Phi), csr(Psi)))
-            Phi_2 = None if second is None else second[3 * k : 3 * k + 3]
-            out.append((float(force[k]), Port(points[k], Phi_k, Psi_k, Phi_2)))
-    for part in () if follows else (np.maximum(force, 0.0), np.minimum(force, 0.0)):
-        if (total := float(part.sum())) != 0.0:
-            mean = part / total
-            Phi_k = np.array([Phi[i::3].T @ mean for i in range(3)])
-            Phi_2 = None if second is None else np.array([np.tensordot(mean, second[i::3], 1) for i in range(3)])
-            out.append((total, Port(mean @ points, Phi_k, np.zeros_like(Phi_k), Phi_2)))
-    if not out:
-        raise InputError(f"per_length of {load.label} is zero all along {load.body!r}; nothing would ever push")
-    return tuple(out)
+def split_name(recipe: Load | Distributed, bodies: Mapping[str, object]) -> tuple[str, str]:
+    """The body and the boundary of a distributed load; "" is the whole body. Raises PortError for an unknown body."""
+    (name,) = recipe.stands_at
+    body, _, boundary = name.rpartition(".")
+    if name in bodies:
+        return name, ""
+    whole = recipe.places == ("body",)
+    if whole or body not in bodies:
+        raise PortError(f"{type(recipe).__name__}: {unknown('body', name if whole or not body else body, bodies)}")
+    return body, boundary

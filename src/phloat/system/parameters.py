@@ -23,7 +23,8 @@ from phloat.bodies.variation import Maker, align_signs, fast_maker, same_ports, 
 from phloat.errors import AccuracyError, InputError, finite, mapping, unknown
 from phloat.joints.elements import OnJoint
 from phloat.joints.pairs import Weld
-from phloat.system.connection import Actuator, Connection, Part, nested_part, resolve_part
+from phloat.system.actuators import Actuator
+from phloat.system.connection import Connection, Part, nested_part, resolve_part
 from phloat.system.system import System
 
 Names = str | tuple[str, ...]
@@ -220,7 +221,8 @@ def _remake_system(system: System, fresh: Mapping[str, Mapping[str, Change]], ma
             recipe, summary = fresh.get(kind, unchanged).get(name, (old.recipe, ""))
             affected = kind == "element" and "joint" in fresh
             if isinstance(old, Actuator):
-                affected = not same_ports(bodies[old.body], system.bodies[old.body])
+                new_body, old_body = bodies[old.body], system.bodies[old.body]
+                affected = new_body is not old_body if old.recipe.kind == "load" else not same_ports(new_body, old_body)
             if summary or affected:
                 with _error_context(summary):
                     parts[name] = _remake_part(old, recipe, bodies, joints, system.plane)

@@ -20,7 +20,8 @@ from phloat.errors import JointError, PointPortWarning
 from phloat.fem.mesh import Mesh
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row, row_rates
-from phloat.system.connection import Actuator, Connection, Element, End, Part
+from phloat.system.actuators import Actuator
+from phloat.system.connection import Connection, Element, End, Part
 
 GROWTH = 0.02  # of the compliance of a port: growth by halving the cells from which on a warning is given
 NONE = 1e-9  # of unit directions
@@ -32,7 +33,7 @@ def check_ports(part: Part, bodies: Mapping[str, Body], rows: Sequence[Row] | No
     grows as the mesh is refined. `rows` are by default those that a joint closes; bodies are taken parallel to inertial axes."""
     if isinstance(part, Actuator):
         if part.recipe.kind != "load":
-            span = part.direction[None] if part.kind == "torque" or part.axes == "body" else np.eye(3)
+            span = part.forces[0][0][None] if part.kind == "torque" or part.axes == "body" else np.eye(3)
             blocks = [span, np.zeros_like(span)]
             wrench = np.hstack(blocks if part.kind == "force" else blocks[::-1])
             check_port(part.name, part.recipe.stands_at[0], bodies[part.body], wrench)

@@ -14,7 +14,8 @@ from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, unknown
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.system.connection import Actuator, Connection, Element, End
+from phloat.system.actuators import Actuator
+from phloat.system.connection import Connection, Element, End
 from phloat.system.state import State, port_aliases, state_layout
 
 

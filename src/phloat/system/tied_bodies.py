@@ -27,19 +27,21 @@ from phloat.errors import (
 )
 from phloat.fem.overlap import measure
 from phloat.joints.ends import GROUND
-from phloat.joints.loads import Force, Pressure, Torque, Traction
+from phloat.joints.loads import BodyForce, Distributed, Force, Pressure, Torque, Traction
 from phloat.joints.tie import Tie
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.midpoint import repeated
-from phloat.system.connection import body_name, require_recipes
+from phloat.system.connection import body_name, require_recipes, split_name
 from phloat.system.port_checks import check_port
 from phloat.system.tie_rows import Edge, Twist, require_orientation, rigid_tie_rows, system_columns, with_spring
 
 SAME_SIZE = 1e-6
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
-LINEAR = (Tie, Pressure, Traction, Force, Torque)
-INSTEAD = "small motions of bodies on meshes take Tie(…), Pressure(…), Traction(…), Force(…) and Torque(…)"
+LINEAR = (Tie, BodyForce, Pressure, Traction, Force, Torque)
+INSTEAD = (
+    "small motions of bodies on meshes take Tie(…), BodyForce(…), Pressure(…), Traction(…), Force(…) and Torque(…)"
+)
 
 
 def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDAE:
@@ -51,7 +53,8 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
         Bodies by name, as returned by `discretise`. Names have no dot. Sides and ports of bodies with causality="velocity" take
         the motion of what they are tied to, without a multiplier.
     ties : list
-        `Tie` between boundaries, ports and the ground; `Pressure`, `Traction`, `Force` and `Torque`, whose inputs are N or N m.
+        `Tie` between boundaries, ports and the ground; `BodyForce`, `Pressure`, `Traction`, `Force` and
+        `Torque`.
 
     Returns
     -------
@@ -275,21 +278,11 @@ def _without_repetitions(system: LinearPHDAE) -> LinearPHDAE:
 # --- loads -----------------------------------------------------------------------------------------------------------
 
 
-def _with_load(
-    system: LinearPHDAE, load: Pressure | Traction | Force | Torque, bodies: Mapping[str, object]
-) -> LinearPHDAE:
+def _with_load(system: LinearPHDAE, load: Distributed | Force | Torque, bodies: Mapping[str, object]) -> LinearPHDAE:
     column = np.zeros(system.rows.size)
-    if isinstance(load, Pressure):
-        body = _mesh_body(load.body, load.label, bodies)
-        samples = body.samples
-        if body.mesh.dimension != 2 or samples.weight is None or not samples.Phi[2].nnz:
-            raise InputError(f"{load.label} pushes along z on a plate, and {load.body!r} is none; use Traction(…)")
-        column[system.rows[f"{load.body}.v"]] = samples.Phi[2].T @ (samples.weight * load.at(samples.x))
-    elif isinstance(load, Traction):
-        name, _, boundary = load.boundary.partition(".")
-        trace = _mesh_body(name, load.label, bodies).trace(boundary)
-        force = trace.weight[:, None] * load.at(trace.x)
-        column[system.rows[f"{name}.v"]] = sum(u.T @ f for u, f in zip(trace.u, force.T, strict=True))
+    if isinstance(load, Distributed):
+        name, boundary = split_name(load, bodies)
+        column[system.rows[f"{name}.v"]] = _forces_on_mesh(load, _mesh_body(name, load.label, bodies), boundary)
     else:
         wrench = np.zeros(6)
         wrench[slice(0, 3) if load.kind == "force" else slice(3, 6)] = load.direction()
@@ -308,6 +301,21 @@ def _with_load(
         B_lam=csr(sp.hstack([system.B_lam, zero_matrix(system.multipliers.size, 1)])),
         ports=joined_layouts([system.ports, Layout({load.label: (1,)})], "port"),
     )
+
+
+def _forces_on_mesh(load: Distributed, body: Continuum, boundary: str) -> np.ndarray:
+    """The forces of a distributed load on the coordinates of a mesh."""
+    if isinstance(load, BodyForce) and load.per_mass is not None:
+        mass = body.samples.mass @ np.ones(len(body.samples.x))
+        return np.asarray(sum(b * (Phi.T @ mass) for Phi, b in zip(body.samples.Phi, load.per_mass, strict=True)))
+    if isinstance(load, Pressure):
+        surface = body.surface(boundary, load.label)
+        u, sign = surface.u, 1.0 if body.is_plate else -1.0
+        force = (sign * surface.weight * load.at(surface.x))[:, None] * np.cross(*surface.tangents)
+    else:
+        trace = body.volume() if isinstance(load, BodyForce) else body.loaded_part(boundary, load.label)
+        u, force = trace.u, trace.weight[:, None] * load.at(trace.x)
+    return np.asarray(sum(matrix.T @ f for matrix, f in zip(u, force.T, strict=True)))
 
 
 def _check_mesh_port(label: str, port: str, bodies: Mapping[str, object], wrench: np.ndarray) -> None:

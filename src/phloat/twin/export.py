@@ -48,6 +48,10 @@ def exported(
     state = consistent_state(system, state, inputs.at(t_start))
     task = Task(system, state, t_start, t_end, dt, inputs, dropped=redundant_rows(system, state))
     runner = KernelRun(task)
+    if follows := [name for name, a in system.actuators.items() if a.area is not None]:
+        raise InputError(
+            f"the twin has no pressure that follows a surface ({follows[0]!r}); use Traction(…) or simulate"
+        )
     export = Export(runner.assembly, set(task.dropped), apart)
     series = {"given": runner.mean_efforts(times), "moving": runner.drive_positions(times)}
     series |= {"h": np.array(times[1] - times[0]), "t_0": np.array(float(t_start))}

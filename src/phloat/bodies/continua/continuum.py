@@ -21,11 +21,21 @@ from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.body import Body, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
-from phloat.bodies.continua.mesh_body import MeshBody, Patch, Place, Strains, Trace, interface, interfaces, rigid_shift
+from phloat.bodies.continua.mesh_body import (
+    MeshBody,
+    Patch,
+    Place,
+    Strains,
+    Surface,
+    Trace,
+    interface,
+    interfaces,
+    rigid_shift,
+)
 from phloat.bodies.continua.reduced_shape import ReducedShape
 from phloat.bodies.damping import BODY, GROUND, moving_mass
 from phloat.bodies.material import ModalDamping
-from phloat.bodies.shape import Selected, Shape, selection
+from phloat.bodies.shape import DerivedShape, Selected, Shape, selection
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
@@ -83,10 +93,44 @@ class Continuum(MeshBody):
         return moving_mass(self.M, csr(heavy.T), csr(self.rigid.T @ heavy), A)
 
     def trace(self, part: str | Patch) -> Trace:
-        """A boundary, a region of cells or a disc as quadrature points. Raises InputError for an unknown name."""
-        if not isinstance(part, Patch) and part not in self.parts and part not in self.mesh.regions:
+        """A boundary, a region of cells, a disc or ("") the body as quadrature points. Raises InputError for an unknown name."""
+        if part and not isinstance(part, Patch) and part not in self.parts and part not in self.mesh.regions:
             raise InputError(unknown("boundary", part, [*self.parts, *self.mesh.regions]))
         return super().trace(part)
+
+    def loaded_part(self, name: str, label: str) -> Trace:
+        """A boundary, a region of a plate or sheet, or ("") a plate as quadrature points. Raises InputError if there is none."""
+        self.require_part(name, label)
+        return self.trace(name)
+
+    def require_part(self, name: str, label: str) -> None:
+        """Raises InputError unless a load called `label` can act on this boundary, region of a plate or sheet, or ("") plate."""
+        names = [*self.parts, *(self.mesh.regions if self.mesh.dimension == 2 else ())]
+        if name and name not in names:
+            raise InputError(f"{label}: {unknown('boundary', name, names)}")
+        if not name and not self.is_plate:
+            raise InputError(f"{label} needs a boundary of this body, which is no plate: {', '.join(self.parts)}")
+
+    def surface(self, name: str, label: str) -> Surface:
+        """A boundary of a solid or sheet, a region of a plate or ("") a plate, with its tangents. Raises InputError for others."""
+        self.require_part(name, label)
+        if self.is_plate and name in self.parts:
+            raise InputError(f"{label} pushes on the area of a plate, not on its side {name!r}; use Traction(…) there")
+        if not self.is_plate and name not in self.parts:
+            raise InputError(f"{label} pushes on boundaries of this body, not on its region {name!r}")
+        assert self.make_surface is not None
+        return self.make_surface(name)
+
+    @property
+    def is_plate(self) -> bool:
+        """Whether it bends out of its plane, so that all of it is a surface."""
+        return "w" in self.kinds
+
+    def volume(self) -> Trace:
+        """The body as quadrature points with weights of volume."""
+        trace = self.trace("")
+        thickness = self.recipe.thickness_at(trace.x[:, : self.mesh.dimension])  # type: ignore[attr-defined]
+        return trace._replace(weight=trace.weight * thickness)
 
     def with_supports(self, coordinates: np.ndarray, words: str) -> Continuum:
         """The body with some coordinates held at zero; `words` describe them in errors and reports."""
@@ -94,7 +138,8 @@ class Continuum(MeshBody):
         place = np.full(self.coordinates, -1)
         place[free] = np.arange(len(free))
         P = selection(place >= 0)
-        make_strains, make_trace = self.make_strains, self.make_trace
+        make_strains, make_trace, make_surface = self.make_strains, self.make_trace, self.make_surface
+        assert make_surface is not None
 
         def restricted(rows: tuple[Matrix, Matrix, Matrix]) -> tuple[Matrix, Matrix, Matrix]:
             return csr(rows[0] @ P), csr(rows[1] @ P), csr(rows[2] @ P)
@@ -107,6 +152,11 @@ class Continuum(MeshBody):
             full = make_trace(part)
             return full._replace(u=restricted(full.u), turn=full.turn and restricted(full.turn))
 
+        def restricted_surface(name: str) -> Surface:
+            full = make_surface(name)
+            first, second = full.slopes
+            return full._replace(u=restricted(full.u), slopes=(restricted(first), restricted(second)))
+
         return replace(
             self,
             samples=self.samples._replace(Phi=restricted(self.samples.Phi)),
@@ -118,6 +168,7 @@ class Continuum(MeshBody):
             kinds=self.kinds[free],
             parts={name: place[numbers][place[numbers] >= 0] for name, numbers in self.parts.items()},
             make_trace=restricted_trace,
+            make_surface=restricted_surface,
             shape=Selected(self.shape, place >= 0),
             held=f"{self.held}, {words}" if self.held else words,
         )
@@ -129,6 +180,7 @@ class Continuum(MeshBody):
         modes: int | None = None,
         stiffened: int | None = None,
         inertial: bool = True,
+        loaded: Sequence[str] = (),
     ) -> Body:
         """The floating body reduced to the static motions of its ports and this number of modes with the ports held.
 
@@ -136,6 +188,9 @@ class Continuum(MeshBody):
 
         `inertial` adds the static responses to the inertia of rigid motion, of spin and of the motion of every port: without
         them a spinning blade does not stretch, and free frequencies converge slowly with the number of modes.
+
+        `loaded` names boundaries on which a `Traction` or a `Pressure` acts: the static responses to uniform ones along each axis
+        and across the boundary are added, without which a load deforms the body only as far as the modes can follow it.
 
         With stiffening, every pair of the `stiffened` softest of these fields (6 by default, at most all) adds a companion
         that lets the body shorten as it bends, m (m + 1) / 2 in all. `body.coordinates` is the resulting number.
@@ -148,10 +203,32 @@ class Continuum(MeshBody):
             modes=modes or 0,
             stiffened=stiffened if self.stiffening else 0,
             inertial=inertial and basis is None,
+            loads=self._uniform_loads(loaded),
             fields=None if basis is None else self._basis_velocities(basis, modes),
         )
-        options = {"basis": basis, "modes": modes, "stiffened": stiffened, "inertial": inertial}
+        options = {
+            "basis": basis,
+            "modes": modes,
+            "stiffened": stiffened,
+            "inertial": inertial,
+            "loaded": tuple(loaded),
+        }
         return replace(body, construction=self.construction and self.construction.then("reduced", **options))
+
+    def _uniform_loads(self, boundaries: Sequence[str]) -> np.ndarray:
+        """Forces of uniform tractions along each axis on named boundaries, and across them, (n, loads)."""
+        if isinstance(boundaries, str):
+            raise InputError(f"loaded is {boundaries!r}; write a tuple of names: ({boundaries!r},)")
+        forces = [np.zeros((self.coordinates, 0))]
+        for name in boundaries:
+            trace = self.loaded_part(name, "loaded")
+            forces += [(u.T @ trace.weight)[:, None] for u in trace.u]
+            if not self.is_plate:
+                surface = self.surface(name, "loaded")
+                area = surface.weight[:, None] * np.cross(*surface.tangents)
+                forces.append(sum(u.T @ a for u, a in zip(surface.u, area.T, strict=True))[:, None])
+        out = np.hstack(forces)
+        return out[:, out.any(axis=0)]
 
     def _basis_velocities(self, basis: Basis, modes: int | None) -> np.ndarray:
         """The velocities of a basis, (n, fields). Raises InputError if the basis does not fit this body."""
@@ -268,6 +345,20 @@ def innermost(shape: Shape) -> Shape:
     while hasattr(shape, "shape"):
         shape = shape.shape
     return shape
+
+
+def coordinates_on_mesh(body: Body) -> tuple[Continuum, np.ndarray] | None:
+    """The continuum from which a body was reduced, and its coordinates per coordinate of the body (n × r); else None."""
+    shape, maps = body.shape, []
+    while not isinstance(shape, ReducedShape) and isinstance(shape, DerivedShape):
+        maps.append(shape.V_v)
+        shape = shape.shape
+    if not isinstance(shape, ReducedShape) or not isinstance(shape.continuum, Continuum):
+        return None
+    V = shape.fields.V
+    for inner in reversed(maps):
+        V = V @ inner
+    return shape.continuum, V
 
 
 def _continuum(body: Body) -> Continuum | None:

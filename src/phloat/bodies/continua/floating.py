@@ -65,13 +65,14 @@ def floating_body(
     modes: int,
     stiffened: int | None,
     inertial: bool = True,
+    loads: np.ndarray | None = None,
     fields: np.ndarray | None = None,
 ) -> Body:
     """The floating body whose fields are this number of modes and the motions of its ports, or are given, (n, fields).
 
     `stiffened` is the number of softest fields with quadratic strain: 6 by default, 0 for none. Each pair of them adds a
     companion, the field that relieves its quadratic strain. `inertial` adds the static responses to the inertia of rigid
-    motion, of spin and of the motion of every port.
+    motion, of spin and of the motion of every port, `loads` (n, any number) those to these forces.
     """
     if continuum.held:
         raise InputError(
@@ -86,7 +87,9 @@ def floating_body(
     K = continuum.K
     assert K is not None  # bodies with a frame have stresses that are local to cells
     tied = {n: Tied(i.tied, i.rigid) if i.tied.size else Averaged(i.L) for n, i in port_interfaces.items()}
-    forces = _inertial(continuum) if inertial else None
+    static = [_inertial(continuum)] if inertial else []
+    static += [] if loads is None or not loads.size else [loads]
+    forces = np.hstack(static) if static else None
     basis = fixed_interface_basis(K, continuum.M, tied, modes=modes, rigid=continuum.rigid, inertial=forces)
     port, rows = _port_on(continuum.frame, ports), None
     if port is None and continuum.frame != MEAN_AXES:

@@ -111,6 +111,19 @@ class Trace(NamedTuple):
     gyration: float = 0.0
 
 
+class Surface(NamedTuple):
+    """A surface as quadrature points with tangents t_1, t_2 (points, 3); the vector of its area is ∫ t_1 × t_2, outwards on solids.
+
+    `u` are matrices of the displacement, `slopes` of the changes of both tangents by it, each for x, y and z.
+    """
+
+    x: np.ndarray
+    weight: np.ndarray
+    tangents: tuple[np.ndarray, np.ndarray]
+    u: tuple[Matrix, Matrix, Matrix]
+    slopes: tuple[tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeshBody:
     """An elastic body on a mesh in n coordinates q, with all that ports and floating bodies need.
@@ -118,7 +131,8 @@ class MeshBody:
     `M` and `K` (None if the stresses are not local to elements) are the classical matrices, `drag` a prescribed damping matrix;
     `strains` computes C and D when they are needed. `rigid` (n × 6) are the coordinates of unit translations and of unit
     rotations about the origin. `kinds` names each coordinate ("u_x", "w", "theta_y"…), `parts` are the coordinates on each
-    named boundary, `trace(name)` the boundary as quadrature points. `held` describes what is held to the ground. `frame` and
+    named boundary, `trace(name)` the boundary as quadrature points ("": the whole body), `make_surface(name)` the surface that a
+    pressure acts on. `held` describes what is held to the ground. `frame` and
     `stiffening` are options of the floating body; `stretch(G)` are the coordinates of the field u = G x.
     """
 
@@ -134,6 +148,7 @@ class MeshBody:
     make_trace: Callable[[str | Patch], Trace]
     shape: Shape
     damping: Damping
+    make_surface: Callable[[str], Surface] | None = None
     drag: Matrix | None = None
     frame: str | None = None
     stretch: Callable[[np.ndarray], np.ndarray] | None = None

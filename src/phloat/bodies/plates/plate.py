@@ -16,7 +16,7 @@ from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
-from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Trace, disc_error, option
+from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Surface, Trace, disc_error, option
 from phloat.bodies.continua.stress_continuum import CAUSALITIES, FLOAT, StressContinuum
 from phloat.bodies.inertia import Inertia, rigid_sections
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
@@ -188,6 +188,10 @@ class Plate:
         factor = SHEAR_FACTOR if self.shear_factor is None else self.shear_factor
         return PlateSection(self.material, self.thickness, self.angle, factor)
 
+    def thickness_at(self, x: np.ndarray) -> np.ndarray:
+        """The thickness at points x (points, 2)."""
+        return self.section.height(x)
+
     @one_thread()
     def discretise(self, n: int | tuple[int, int] | None = None, *, refine: int = 0) -> Continuum | StressContinuum:
         """The plate on a mesh: n cells along the longer side of a rectangle (or (nx, ny)), or n from middle to rim of a disc.
@@ -240,7 +244,7 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
     M = sum((csr(p.T @ samples.mass @ p) for p in samples.Phi), 0.0 * csr(samples.Phi[2].T @ samples.Phi[2]))
     if sections is not None:
         M = M + sections.M_s
-    nodes = np.ascontiguousarray(mesh.points, dtype=float)
+    nodes, regions = np.ascontiguousarray(mesh.points, dtype=float), _regions(mesh, len(cells.corners))
     free = Continuum(
         recipe=plate,
         mesh=mesh,
@@ -252,7 +256,8 @@ def _assembled(plate: Plate, mesh: Mesh, elements: str) -> Continuum:
         rigid=fields.rigid,
         kinds=fields.kinds,
         parts={name: np.unique(fields.edge_coordinates(cells.edges_on(name))) for name in cells.boundaries},
-        make_trace=partial(_trace, plate, fields, _regions(mesh, len(cells.corners))),
+        make_trace=partial(_trace, plate, fields, regions),
+        make_surface=partial(_surface, fields, regions),
         shape=PlateShape(fields, nodes, plate.section, stresses.resultants, stresses.rule),
         damping=plate.damping,
         frame=plate.frame,
@@ -316,7 +321,7 @@ def _masses(plate: Plate, fields: PlateFields) -> tuple[MassSamples, Inertia | N
 
 
 def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray], part: str | Patch) -> Trace:
-    """A side, a region or a disc as quadrature points."""
+    """A side, a region, a disc or ("") the whole plate as quadrature points."""
     if isinstance(part, Patch):
         points, half = _disc(fields.cells, part), 0.5 * float(plate.section.height(np.array([part.at[:2]]))[0])
         if abs(part.at[2]) > half * (1.0 + ABOVE):
@@ -324,8 +329,7 @@ def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray],
     elif part in fields.cells.boundaries:
         points = fields.cells.edge_quadrature(fields.cells.edges_on(part), EDGE_POINTS)
     else:
-        points = fields.cells.quadrature(fields.rules["mass"])
-        points = Points(*(array[np.isin(points.cell, regions[part])] for array in points))
+        points = _area_points(fields, regions, part)
     x = np.column_stack([points.x, np.zeros(len(points.x))])
     h = plate.section.height(points.x)
     gyration = float(points.weight @ h**2 / points.weight.sum() / 12.0)
@@ -333,6 +337,24 @@ def _trace(plate: Plate, fields: PlateFields, regions: Mapping[str, np.ndarray],
     if isinstance(fields, HybridFields) and not isinstance(part, Patch) and part in fields.cells.boundaries:
         turn = fields.edge_turn(fields.cells.edges_on(part), points)
     return Trace(x, points.weight, fields.displacement(points), turn, gyration)
+
+
+def _area_points(fields: PlateFields, regions: Mapping[str, np.ndarray], name: str) -> Points:
+    """The quadrature points of a region, or ("") of the whole plate."""
+    points = fields.cells.quadrature(fields.rules["mass"])
+    return Points(*(array[np.isin(points.cell, regions[name])] for array in points)) if name else points
+
+
+def _surface(fields: PlateFields, regions: Mapping[str, np.ndarray], name: str) -> Surface:
+    """The middle plane of a plate or of a region of it, with tangents along x and y."""
+    points = _area_points(fields, regions, name)
+    x, size = np.column_stack([points.x, np.zeros(len(points.x))]), fields.size
+    tangents, slopes = [], []
+    for axis, d in enumerate(((1, 0), (0, 1))):
+        tangents.append(np.broadcast_to(np.eye(3)[axis], x.shape))
+        in_plane = (fields.membrane.component(a, points, d, size) for a in (0, 1))
+        slopes.append((*in_plane, fields.deflection(points, *d)))
+    return Surface(x, points.weight, (tangents[0], tangents[1]), fields.displacement(points), (slopes[0], slopes[1]))
 
 
 def _disc(cells: PlateCells, patch: Patch) -> Points:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
-from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, disc_error
+from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Surface, Trace, disc_error
 from phloat.bodies.shape import rigid_motions
 from phloat.bodies.solids.shape import Locator, MeshShape, SolidSurface
 from phloat.errors import InputError
@@ -68,6 +68,7 @@ def elastic_body(recipe: Any, mesh: Mesh, parts: Sequence[MaterialPart]) -> Cont
         kinds=np.tile([f"u_{a}" for a in AXES[:d]], count),
         parts={name: (d * mesh.node_numbers(name)[:, None] + np.arange(d)).ravel() for name in mesh.boundaries},
         make_trace=partial(_trace, mesh, cells),
+        make_surface=partial(_surface, mesh),
         shape=MeshShape(mesh.points, cells, names, _stress_maps(parts, len(cells.nodes))),
         damping=recipe.damping,
         frame=recipe.frame,
@@ -144,23 +145,28 @@ def _stretch_coordinates(x: np.ndarray, d: int, G: np.ndarray) -> np.ndarray:
 
 
 def _trace(mesh: Mesh, cells: ElasticCells, part: str | Patch) -> Trace:
-    """A boundary, a region of cells or a disc as quadrature points."""
+    """A boundary, a region of cells, a disc or ("") all cells as quadrature points."""
     if isinstance(part, Patch):
         nodes, values, x, weight = SolidSurface(mesh).disc(part) if mesh.dimension == 3 else _disc(cells, part)
     elif part in mesh.boundaries:
         nodes, values, x, weight = _on_facets(mesh, part)
     else:
-        chosen, (xi, _) = mesh.regions[part], cells.reference.mass_rule
+        chosen, (xi, _) = mesh.regions[part] if part else np.arange(len(cells.nodes)), cells.reference.mass_rule
         nodes, values = (
             np.repeat(cells.nodes[chosen], len(xi), axis=0),
             np.tile(cells.reference.values(xi), (len(chosen), 1)),
         )
         x, weight = cells.positions(xi)[chosen].reshape(-1, cells.dim), cells.mass_weights[chosen].ravel()
+    x = np.pad(x, ((0, 0), (0, 3 - x.shape[1])))
+    return Trace(x, weight, u=_by_axis(mesh, nodes, values))
+
+
+def _by_axis(mesh: Mesh, nodes: np.ndarray, values: np.ndarray) -> tuple[Matrix, Matrix, Matrix]:
+    """The matrices from displacements of nodes to Σ value · u_a at each point, a = x, y, z; arrays are (points, nodes)."""
     d, (rows, n) = mesh.dimension, nodes.shape
     start, shape = np.arange(0, rows * n + 1, n), (rows, d * len(mesh.points))
     u = [csr(sp.csr_array((values.ravel(), d * nodes.ravel() + a, start), shape=shape)) for a in range(d)]
-    x = np.pad(x, ((0, 0), (0, 3 - x.shape[1])))
-    return Trace(x, weight, u=(u[0], u[1], u[2] if d == 3 else zero_matrix(*shape)))
+    return u[0], u[1], u[2] if d == 3 else zero_matrix(*shape)
 
 
 Spread: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # nodes and values of each point, x, weight
@@ -180,12 +186,35 @@ def _disc(cells: ElasticCells, patch: Patch) -> Spread:
 
 def _on_facets(mesh: Mesh, name: str) -> Spread:
     """The quadrature points of a boundary."""
-    d, facet = mesh.dimension, Reference(FACET[mesh.kind], mesh.order)
-    nodes = mesh.facet_nodes(name)
+    nodes, values, _, x, weight, (first, second) = _facet_points(mesh, name)
+    return nodes, values, x, weight * np.linalg.norm(np.cross(first, second), axis=-1)
+
+
+def _facet_points(
+    mesh: Mesh, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Quadrature points of a boundary: nodes, values and slopes of their functions, x, weights, tangents (2, points, 3).
+
+    The second tangent of an edge of a sheet is the normal of the sheet.
+    """
+    facet, nodes = Reference(FACET[mesh.kind], mesh.order), mesh.facet_nodes(name)
     xi, weight = rule(facet.kind, 2 * mesh.order + 1)
-    values, corners = facet.values(xi), mesh.points[nodes]
-    tangent = np.einsum("qnb,fna->fqba", facet.slopes(xi), corners)
-    normal = tangent[:, :, 0] if d == 2 else np.cross(tangent[:, :, 0], tangent[:, :, 1])
+    values, slopes, corners = facet.values(xi), facet.slopes(xi), mesh.points[nodes]
+    tangents = np.einsum("qnb,fna->bfqa", slopes, corners).reshape(len(slopes[0, 0]), -1, 3)
+    if mesh.dimension == 2:
+        tangents = np.stack([tangents[0], np.broadcast_to([0.0, 0.0, 1.0], tangents[0].shape)])
     x = np.einsum("qn,fna->fqa", values, corners).reshape(-1, 3)
-    weights = (np.linalg.norm(normal, axis=-1) * weight).ravel()
-    return np.repeat(nodes, len(xi), axis=0), np.tile(values, (len(nodes), 1)), x, weights
+    count = len(nodes)
+    return (
+        *(np.repeat(nodes, len(xi), axis=0), np.tile(values, (count, 1)), np.tile(slopes, (count, 1, 1))),
+        *(x, np.tile(weight, count), tangents),
+    )
+
+
+def _surface(mesh: Mesh, name: str) -> Surface:
+    """A boundary with its tangents."""
+    nodes, values, slopes, x, weight, (first, second) = _facet_points(mesh, name)
+    changes = [_by_axis(mesh, nodes, slopes[:, :, b]) for b in range(slopes.shape[2])]
+    none = zero_matrix(*changes[0][0].shape)
+    u = _by_axis(mesh, nodes, values)
+    return Surface(x, weight, (first, second), u, (changes[0], changes[1] if len(changes) > 1 else (none, none, none)))

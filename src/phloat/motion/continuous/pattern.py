@@ -16,6 +16,7 @@ from phloat.algebra.threads import one_thread
 from phloat.motion.continuous import evaluate as ev
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.machine.simd import FOUR
 from phloat.motion.kernel.model import KernelModel
 from phloat.motion.run.assembly import RunBuffers
 
@@ -240,7 +241,9 @@ def y_layout(run: RunBuffers) -> ev.Numbering:
     count = len(unknown)
     rows[unknown, ev.Y_LAM], rows[unknown, ev.Y_MU] = d + np.arange(count), d + count + np.arange(count)
     sizes = np.array([q, q + v, d, d + count, d + 2 * count], dtype=np.int64)
-    packed.w = np.concatenate([packed.w, np.zeros(length - len(packed.w))])
+    packed.w = np.concatenate(
+        [packed.w, np.zeros(length + FOUR - len(packed.w))]
+    )  # a padded row may reach beyond the last
     return ev.Numbering(bodies, rows, ends, drives, run.effort_indices, sizes, np.ones(v))
 
 

@@ -107,11 +107,17 @@ def _body_terms(system: System, state: State, u: np.ndarray, elastic: bool = Tru
     for name, actuator in system.actuators.items():
         if size := float(u[system.ports[name]][0]):
             body, pose = system.bodies[actuator.body], state.pose(actuator.body)
-            loads = size * actuator.direction, np.zeros(3)
-            force, torque = loads if actuator.kind == "force" else loads[::-1]
-            A = pose.A if actuator.axes == "inertial" else None
-            parts = [_load_stiffness(port, pose.eta, w * force, w * torque, A) for w, port in actuator.ports]
-            yield actuator.body, np.sum(parts, axis=0)[np.ix_(body.columns, body.columns)]
+            A, none, c = (
+                pose.A if actuator.axes == "inertial" else None,
+                np.zeros(3),
+                np.ix_(body.columns, body.columns),
+            )
+            for vector, port in actuator.forces:  # one by one: the round-off of their sum is that of each
+                force, torque = (size * vector, none) if actuator.kind == "force" else (none, size * vector)
+                yield actuator.body, _load_stiffness(port, pose.eta, force, torque, A)[c]
+            if actuator.area is not None:
+                slope = actuator.area.at(pose.eta)[1]
+                yield actuator.body, np.hstack([np.zeros((len(slope), 6)), -size * slope])[c]
 
 
 def _assemble_blocks(terms: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> Matrix:

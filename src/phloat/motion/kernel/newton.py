@@ -35,7 +35,7 @@ def residuals(m, w, iw, gravity, h, with_residuals):
     largest, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
     run_all(m, w, gravity, h, RESIDUAL if with_residuals else MOVE)
     for e in range(len(E)):
-        port_end(B, E, e, m.data, w, t.SCRATCH)
+        port_end(B, E, e, m.data, w, t.SCRATCH, h)
         clear(w, E[e, t.E_OUT])
     for j in range(len(J)):
         if J[j, t.J_RATES]:
@@ -47,7 +47,10 @@ def residuals(m, w, iw, gravity, h, with_residuals):
         for e in range(len(E)):
             if E[e, t.E_BODY] >= 0:
                 forces_on_body(B, E, e, m.data, w)
-                add_port_magnitudes(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
+                if E[e, t.E_TURNS] == t.AREA:
+                    add_area_magnitudes(B, E, e, w)
+                else:
+                    add_port_magnitudes(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
         for i in range(len(B)):
             add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_GAM], w, B[i, t.W_F])
             largest = relative_body_residual(B, i, w, iw, largest)
@@ -210,6 +213,14 @@ def add_port_magnitudes(w, force, port, turns, to):
             moment += abs(w[force + t.ON_DIR + k])
     w[to] += size
     w[to + 1] += moment
+
+
+@inner
+def add_area_magnitudes(B, E, e, w):
+    """Adds the magnitudes of the force and the moment of a pressure."""
+    i, force, pressure = E[e, t.E_BODY], E[e, t.E_MEAN], abs(w[E[e, t.E_OUT]])
+    for k in range(B[i, t.N_LIN] + B[i, t.N_ROT]):
+        w[B[i, t.W_PORTS] + (0 if k < B[i, t.N_LIN] else 1)] += pressure * abs(w[force + k])
 
 
 @hot

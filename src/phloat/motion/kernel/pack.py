@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from phloat.bodies.area_force import AreaForce
 from phloat.bodies.body import Port
 from phloat.joints.laws import Law
 from phloat.joints.rows import FIRST, FUNCTIONS, INERTIAL, SECOND, SEPARATION, Row
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.arrays import Arrays, arrays_of
+from phloat.motion.kernel.arrays import AXES, Arrays, arrays_of
 from phloat.motion.kernel.law_calls import law_address
 from phloat.motion.kernel.machine.block_solve import plan_elimination
 from phloat.motion.kernel.machine.simd import FOUR
@@ -53,12 +54,13 @@ SMALL_BODY, UNKNOWNS_PER_ITERATION = 15, 6.0  # … and one more for each so man
 
 @dataclass(eq=False)
 class Side:
-    """One end of an entry: a port of a body (or the ground) and the directions of the joint there (rows)."""
+    """One end of an entry: a port of a body (or the ground) and the directions of the joint there (rows), or a surface."""
 
     body: int
     port: Port | None
     triad: np.ndarray
     position: np.ndarray
+    area: AreaForce | None = None
 
 
 @dataclass(eq=False)
@@ -300,6 +302,8 @@ class _Tables:
     def _end(self, port_side: Side, triads: int) -> np.ndarray:
         row = np.zeros(t.END_COLUMNS, dtype=np.int64)
         row[t.E_BODY], slopes = port_side.body, 0
+        if port_side.area is not None:
+            return self._surface(row, port_side)
         if port_side.body >= 0:
             assert port_side.port is not None
             x, Phi, Psi = self.arrays[port_side.body].port(port_side.port)
@@ -312,6 +316,20 @@ class _Tables:
         row[t.E_FRAME0], row[t.E_FRAME1] = self.w.append(frame), self.w.append(frame)
         row[t.E_OUT] = self.w.reserve(t.OUT_SIZE)
         row[t.E_TURNS] = triads
+        return row
+
+    def _surface(self, row: np.ndarray, port_side: Side) -> np.ndarray:
+        """The end of a pressure: its polynomials about the mass centre, the generalised force and a workspace."""
+        assert port_side.area is not None
+        arrays = self.arrays[port_side.body]
+        rows = port_side.area.about(*arrays.shift).components(arrays.linear, AXES[arrays.turning])
+        row[[t.E_X, t.E_PHI]] = self.data.append(rows.constant), self.data.append(pad_rows(rows.linear))
+        row[t.E_PSI] = self.data.append(pad_rows(rows.quadratic)) if rows.quadratic.any() else -1
+        wide, long = self.bodies[port_side.body, [t.WIDE, t.LONG]]
+        size = wide + (2 + 2 * len(rows.constant)) * long + padded_length(len(rows.constant)) + FOUR
+        row[[t.E_START, t.E_END, t.E_MEAN]] = self.w.reserve(max(int(size), t.PORT_SIZE))
+        row[[t.E_FRAME0, t.E_FRAME1]] = self.w.reserve(t.FRAME_SIZE)
+        row[t.E_OUT], row[t.E_TURNS] = self.w.reserve(t.OUT_SIZE), t.AREA
         return row
 
     def _incidence(self, port_side: Side, j: int, entry: Entry, end: int) -> np.ndarray:

@@ -3,6 +3,7 @@ change."""
 
 from phloat.joints.rows import FIRST, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.area import area_tangent
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner, jit
 from phloat.motion.kernel.machine.dense import add_4, add_rows, add_skew, axpy, cross_product, fill
@@ -18,6 +19,9 @@ def port_tangent(B, E, e, data, w, h, scratch):
     q_a · (δρ̄ × f + Σ δd̄ × g), the generalised force of f × q_a and g × q_a at the end of the step, times h/2.
     """
     i = E[e, t.E_BODY]
+    if E[e, t.E_TURNS] == t.AREA:
+        area_tangent(B, E, e, data, w, h)
+        return
     lin, rot, size, wide = B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE], B[i, t.WIDE]
     D, y, A0, mean, out = B[i, t.W_D], B[i, t.W_Y], B[i, t.W_Q] + t.Q_A, E[e, t.E_MEAN], E[e, t.E_OUT]
     half, forces = -0.5 * h, scratch

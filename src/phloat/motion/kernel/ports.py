@@ -13,6 +13,7 @@ with (end port, κQ, A₁) the derivative of the gap at the end.
 import math
 
 from phloat.motion.kernel import tables as t
+from phloat.motion.kernel.area import area_force
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import (
@@ -40,6 +41,9 @@ def port_at(B, E, e, data, w, q, frame, out, scratch):
     w[frame] holds the triad of the end and, on the ground, its point.
     """
     i = E[e, t.E_BODY]
+    if E[e, t.E_TURNS] == t.AREA:
+        area_force(B, E, e, data, w, q, q, 0.0)
+        return
     if i < 0:
         copy(3, w, frame, w, out + t.C)
         fill(3, 0.0, w, out + t.ARM)
@@ -100,9 +104,12 @@ def port_start(B, E, e, data, w, scratch):
 
 
 @hot
-def port_end(B, E, e, data, w, scratch):
+def port_end(B, E, e, data, w, scratch, h):
     """Writes the port at the end of the step, and the mean of its start and end."""
     i = E[e, t.E_BODY]
+    if E[e, t.E_TURNS] == t.AREA:
+        area_force(B, E, e, data, w, B[i, t.W_Q], B[i, t.W_Q1], 0.5 * h)
+        return
     port_at(B, E, e, data, w, B[i, t.W_Q1] if i >= 0 else 0, E[e, t.E_FRAME1], E[e, t.E_END], scratch)
     average_4(t.PORT_SIZE if E[e, t.E_TURNS] else t.POINT_SIZE, w, E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN])
     if E[e, t.E_SHORT]:
@@ -125,6 +132,9 @@ def carry_inlined(B, E, e, data, w, port, turn, scale, bend, force, out):
     """
     i = E[e, t.E_BODY]
     n, lin, rot, turns = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT], E[e, t.E_TURNS]
+    if turns == t.AREA:
+        add_4(B[i, t.WIDE], w[force], w, E[e, t.E_MEAN], w, out)
+        return
     x, y, z = w[force], w[force + 1], w[force + 2]
     w[out] += x
     w[out + 1] += y

@@ -40,8 +40,10 @@ BODY_COLUMNS = 64
 E_BODY, E_PHI, E_PSI, E_X, E_START, E_END, E_MEAN, E_FRAME0, E_FRAME1, E_OUT, E_TURNS, E_ENTRY = range(12)
 E_SHORT = 12  # in data Φ₂ (n × n) of the displacement ½ ηΦ₂η along the axis x of the body; 0: none
 END_COLUMNS = 13
-# E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it
-PLAIN_TRIAD, ORTHONORMAL = 1, 2
+# E_TURNS: directions as joints hold them, or the axes of the section, for forces that follow it; AREA is no port but the surface
+# of a pressure: E_X, E_PHI, E_PSI are the constant, linear and quadratic parts (−1: none) of its rows (kernel/area.py), and what
+# is a port elsewhere is the generalised force of a pressure of one, then its workspace
+PLAIN_TRIAD, ORTHONORMAL, AREA = 1, 2, 3
 # a port: place c, arm A y, directions d_i, directions in the body t_i (rows), turn ψ = Ψη of its section; Φ₂η after it, if any
 C, ARM, DIR, TRIAD, TURNED, PORT_SIZE = 0, 3, 6, 15, 24, 28
 POINT_SIZE = 8  # place and arm, to a multiple of four

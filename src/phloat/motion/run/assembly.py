@@ -164,9 +164,12 @@ def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[
         follows = actuator.axes == "body" and system.bodies[actuator.body].rotates  # a point mass has no axes
         function, axes = EFFORTS[actuator.kind], SECOND if follows else INERTIAL
         number = list(system.bodies).index(actuator.body)
+        if actuator.area is not None:
+            surface = Side(number, None, np.eye(3), np.zeros(3), actuator.area)
+            return [Entry(name, GROUND, surface, [_effort_row("velocity", np.eye(3)[0], INERTIAL)])]
         return [
-            Entry(name, GROUND, _port_side(number, port), [_effort_row(function, weight * actuator.direction, axes)])
-            for weight, port in actuator.ports
+            Entry(name, GROUND, _port_side(number, port), [_effort_row(function, vector, axes)])
+            for vector, port in actuator.forces
         ]
     if name in system.joints:
         c = system.joints[name]
