@@ -17,8 +17,8 @@ from phloat.algebra.version import __version__
 from phloat.control.exports import from_matlab, to_matlab
 from phloat.errors import InputError, optional_package, positive, require_folder
 from phloat.linear.form.phdae import LinearPHDAE, numbered
-from phloat.linear.time.march import consistent_start, start_rows
-from phloat.linear.time.midpoint import MidpointSolver
+from phloat.linear.time.gauss import GaussSolver
+from phloat.linear.time.stepper import consistent_start, start_rows
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
@@ -263,7 +263,7 @@ class LinearStepper(ExternalStepper):
         system.rows.indices(self.extra)  # raises PortError for an unknown name
         self.e = self.start = start
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
-        self.solver: MidpointSolver | None = None
+        self.solver: GaussSolver | None = None
 
     def begin(self, t: float) -> None:
         self.e = consistent_start(self.system, self.start, self._u())
@@ -272,10 +272,10 @@ class LinearStepper(ExternalStepper):
         times = nodes(t, length, self.dt)
         h = length / (len(times) - 1)
         if self.solver is None or abs(h - self.solver.h) > 1e-9 * h:
-            self.solver = MidpointSolver(self.system, h)
+            self.solver = GaussSolver(self.system, h)
         u = self._u()
         for _ in times[1:]:
-            mean, self.lam = self.solver.mean(self.e, u)
+            mean, self.lam = (stages[0] for stages in self.solver.stages(self.e, u[None], u[None]))
             self.e = 2.0 * mean - self.e
             self.way = self.way + self.solver.h * (self.system.B.T @ mean)
 

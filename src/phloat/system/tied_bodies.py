@@ -29,7 +29,7 @@ from phloat.joints.loads import Force, Pressure, Torque, Traction
 from phloat.joints.tie import Tie
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.time.midpoint import repeated
+from phloat.linear.time.gauss import repeated
 from phloat.system.connection import body_name, require_recipes
 from phloat.system.port_checks import check_port
 from phloat.system.tie_rows import Edge, Twist, rigid_tie_rows, with_spring

@@ -171,6 +171,19 @@ class ContinuousStepper(Stepper):
     def write_row(self) -> None:
         self._write(*self.current)
 
+    def change(self, before: State, after: State) -> tuple[State, float]:
+        after, change = super().change(before, after)
+        return after, change + self._excess(after) - self._excess(before)
+
+    def _excess(self, state: State) -> float:
+        """The kinetic energy with a constant mass matrix, less that with M(η)."""
+        total = 0.0
+        for name, body in self.task.system.bodies.items() if self.mass != "full" else ():
+            pose = state.pose(name)
+            w = np.concatenate([pose.v_P, pose.omega, pose.rates])
+            total += 0.5 * float(w @ (body.inertia.at_rest() @ w - body.inertia.at(pose.eta).M @ w))
+        return total
+
     def _write(self, y: np.ndarray, works: np.ndarray, *, closed: bool = False) -> None:
         """Writes a row; `closed`: joints are closed already, to the tolerance of the scheme."""
         run, flow = self.run, self.flow
