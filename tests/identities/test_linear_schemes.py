@@ -169,3 +169,13 @@ def test_an_event_that_breaks_a_joint_is_projected_and_one_that_piles_up_is_refu
         result = ph.simulate(system, start(system), 1.0, dt=0.1, scheme=ph.GaussLegendre(2), events=[kick])
     assert np.abs(system.G @ result.events[0].after).max() < 1e-13 < np.abs(result.added[-1])
     assert np.abs(result.residual).max() < 1e-13 * result.energy.max()
+
+
+def test_a_run_may_stop_where_it_begins():
+    """The output is zero at rest and falls at once."""
+    down = ph.Event(lambda t, y: y["push"], direction=-1)
+    result = ph.simulate(oscillator(), {"s": [1.0]}, 1.0, dt=0.1, scheme=ph.GaussLegendre(2), events=[down])
+    assert list(result.t) == [0.0] and result.events[0].t == 0.0 and result.e.shape == (1, 2)
+    again = ph.Event(lambda t, y: y["push"], do=lambda t, e: 2.0 * e, direction=-1)
+    result = ph.simulate(oscillator(), {"s": [1.0]}, 1.0, dt=0.1, scheme=ph.GaussLegendre(2), events=[again])
+    assert result["s"][-1, 0] == pytest.approx(2.0 * np.cos(1.0), abs=1e-6) and np.abs(result.residual).max() < 1e-14

@@ -17,6 +17,7 @@ from phloat.linear.time.step import LinearScheme, LinearSolver, LinearStep, Sign
 WAY = ".way"  # suffix of the integral of an output
 CLOSED = 1e-9  # violation of joints that is round-off, relative to the velocities
 SAME = 1e-9  # of a step: times that count as one
+INSTANT = 16 * np.finfo(float).eps  # of a time or a step: round-off
 
 
 class LinearOutputs(dict[str, Any]):
@@ -157,15 +158,17 @@ class LinearStepper:
             return False
         if self.rows and self.rows[-1].u is None:
             self.rows[-1] = replace(self.rows[-1], u=self.inputs.at(self.t))
-        self.begin, self.step = self.now, None
+        self.begin, self.whole = self.now, None
         self.move_to(float(self.nodes[self.node]))
         self.whole = self.step
         return True
 
     def move_to(self, time: float) -> None:
-        """Ends the current step at a time within it."""
-        at_node = self.whole is not None and self.step is not None and time == self.nodes[self.node]
-        begin = self.begin
+        """Ends the current step at a time within it; at its start there is no step."""
+        begin, at_node = self.begin, self.whole is not None and time == self.nodes[self.node]
+        if time - begin.t <= INSTANT * max(abs(time), self.nodes[1] - self.nodes[0]):
+            self.step, self.now = None, begin
+            return
         step = self.whole if at_node else self.solver(time - begin.t).step(begin.e, self.inputs, begin.t, self.u_joints)
         assert step is not None
         self.step, self.now = step, replace(self._within(step, 1.0), t=time)
@@ -184,12 +187,11 @@ class LinearStepper:
 
     def accept(self) -> None:
         """Accepts the step: completes the row before, and saves those that are due."""
-        step = self.step
-        assert step is not None
+        if (step := self.step) is None:
+            return
         self._complete([self.previous, step])
         self.previous, self.u_joints = step, step.u_end
-        near = SAME * step.h
-        while self.output_times and self.output_times[0] <= self.t + near:
+        while self.output_times and self.output_times[0] <= self.t + SAME * step.h:
             x = (self.output_times[0] - self.begin.t) / step.h
             row = self._within(step, 1.0 if abs(x - 1.0) < SAME else x)
             time = self.output_times.pop(0)
@@ -255,11 +257,13 @@ class LinearStepper:
             self.now, self.u_joints = replace(self.now, e=e, added=added), self.inputs.at(self.t)
 
     def finish(self) -> None:
-        """Completes the last row."""
+        """Completes the last row; λ is zero if there was no step."""
         if self.rows and self.rows[-1].u is None:
             self.rows[-1] = replace(self.rows[-1], u=self.inputs.at(self.rows[-1].t))
         if self.previous is not None:
             self._complete([self.previous])
+        elif self.rows and self.rows[-1].lam is None:
+            self.rows[-1] = replace(self.rows[-1], lam=np.zeros(self.system.multipliers.size))
 
 
 def require_efforts(t: float, returned: object) -> Mapping[str, Any]:
