@@ -119,7 +119,9 @@ def test_an_unknown_mass_matrix_is_refused():
 def test_an_event_changes_the_energy_with_the_constant_mass_matrix():
     """The rod is stopped in flight: what it loses is ½wᵀM(0)w, and the ledger stays closed."""
     system, state = floating(None, "cantilever", "euler-bernoulli")
-    stop = ph.Event(lambda t, y: t - 0.01, do=lambda t, s: ph.set_moving(system, s, {"rod.omega": (0, 0, 0)}), name="stop")
+    stop = ph.Event(
+        lambda t, y: t - 0.01, do=lambda t, s: ph.set_moving(system, s, {"rod.omega": (0, 0, 0)}), name="stop"
+    )
     result = ph.simulate(system, state, 0.02, scheme=ph.RadauIIA(1e-9, 1e-12, "constant"), events=[stop])
     ledger = ph.energy_ledger(result)
     assert ledger.relative < 2e-7 and abs(ledger.supplied["event stop"][-1]) > 1e-2 * ledger.energy[0]
