@@ -52,7 +52,11 @@ def phloat_rates(system: ph.System, state: ph.State, mass: str) -> dict[str, np.
     """The same by phloat: v_P from the acceleration of the mass centre."""
     task = Task(system, state, 0.0, 1.0, None, Inputs(system, {"push": 3.0}))
     flow, pose, I = Flow(Run(task), mass), state.pose("rod"), system.bodies["rod"].inertia
-    _, yd = flow.consistent(0.0, flow.start())
+    y, yd = flow.consistent(0.0, flow.start())
+    misfit = flow.residual(flow.inputs(0.0), y, yd, np.empty(flow.size))[
+        flow.v
+    ]  # M is the derivative by ẏ of the residual
+    assert np.abs(misfit).max() < 1e-12 * np.abs(yd).max()
     v, n = yd[flow.v], len(pose.eta)
     V_dot, spin, rates = np.zeros(3), np.zeros(3), v[len(v) - n :]
     if system.plane:

@@ -112,6 +112,18 @@ def test_controllers_and_tables_are_inputs_of_every_scheme():
         assert pushed["v"][-1, 0] == pytest.approx(0.05, abs=1e-14)
 
 
+def test_work_and_loss_of_stormer_verlet_are_those_of_its_half_steps():
+    """Exact without stiffness, where nothing is left to the scheme; with it off by O(h²)."""
+    loose = replace(oscillator(1e-9), R=np.diag([0.7, 0.0]))
+    pushed = ph.simulate(loose, {"v": [1.0]}, 5.0, dt=0.1, u={"push": INPUTS["push"]}, scheme=ph.StormerVerlet())
+    assert np.abs(pushed.residual).max() < 1e-14 and pushed.lost[-1] > 0.4
+    system, off = random_system(damping=0.3), []
+    for h in (0.1, 0.05):
+        result = ph.simulate(system, start(system), 10.0, dt=h, u=INPUTS, scheme=ph.StormerVerlet())
+        off.append(np.abs(result.residual).max())
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.1)
+
+
 def test_damping_does_not_move_the_limit_of_stormer_verlet():
     system = random_system(damping=5.0)
     limit = 2.0 / ph.modes(random_system()).omega.max()
