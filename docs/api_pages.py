@@ -32,7 +32,7 @@ GROUPS = (
     Group("Motion", "Running a mechanism, its inputs and events, what comes out, and where the energy went.",
           ("phloat.motion.simulate", "phloat.motion.inputs.signals", "phloat.motion.inputs.drives", "phloat.motion.run.events",
            "phloat.motion.result", "phloat.motion.ledger", "phloat.linear.time.march")),
-    Group("Schemes", "How `simulate` steps: `scheme=…`.", ("phloat.motion.schemes",)),
+    Group("Schemes", "How `simulate` steps: `scheme=…`.", ("phloat.motion.schemes", "phloat.linear.time")),
     Group("Files and saved runs", "Models as files, runs on disk.", ("phloat.files", "phloat.motion")),
     Group("Linear systems", "Linearising, connecting linear systems, modes, frequency curves, poles.",
           ("phloat.analysis.linearise", "phloat.analysis.campbell", "phloat.linear.form", "phloat.linear.analysis")),

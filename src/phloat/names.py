@@ -86,6 +86,8 @@ from phloat.linear.form.state_space import (
     eliminate as eliminate,
     state_space as state_space,
 )
+from phloat.linear.time.gauss import GaussLegendre as GaussLegendre
+from phloat.linear.time.verlet import StormerVerlet as StormerVerlet
 from phloat.many.ensemble import ensemble as ensemble
 from phloat.many.parametric_run import parametric as parametric
 from phloat.motion.initial.equilibrium import equilibrium as equilibrium, reactions as reactions

@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -627,3 +628,27 @@ def test_a_controller_of_a_file_is_that_of_python(k, tmp_path):
     np.testing.assert_array_equal(found.e, expected.e)
     ph.io.save_model(model, again)
     np.testing.assert_array_equal(ph.io.run_model(ph.io.load_model(again)).e, found.e)
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("crank_slider", ph.RadauIIA(mass="constant")),
+        ("plate_with_rod", ph.GaussLegendre(3)),
+        ("plate_with_rod", ph.StormerVerlet()),
+    ],
+)
+def test_schemes_come_back_from_files(name, scheme):
+    model = model_of(name)
+    changed = replace(model, simulate=replace(model.simulate, scheme=scheme))
+    again = from_plain(json.loads(json.dumps(plain_model(changed))))
+    assert again.simulate.scheme == scheme
+
+
+def test_a_file_chooses_the_scheme_of_a_linear_system():
+    model = model_of("plate_with_rod")
+    energies = []
+    for scheme in (ph.Midpoint(), ph.GaussLegendre(2)):
+        result = quiet_run(replace(model, simulate=replace(model.simulate, t_end=4e-4, scheme=scheme)))
+        energies.append(result.energy[-1])
+    assert energies[0] != energies[1] and energies[0] == pytest.approx(energies[1], rel=0.05)

@@ -20,7 +20,7 @@ from phloat.joints.elements import JointDamper, JointSpring
 from phloat.joints.rows import Row
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import descriptor
-from phloat.linear.time.march import WAY
+from phloat.linear.time.stepper import WAY
 from phloat.motion.run.outputs import Outputs
 from phloat.system.connect import Wire
 from phloat.system.connection import element_of

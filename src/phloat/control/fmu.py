@@ -18,8 +18,8 @@ from phloat.control.exports import from_matlab, to_matlab
 from phloat.errors import InputError, optional_package, positive, require_folder
 from phloat.linear.form.interconnect import flow_ports
 from phloat.linear.form.phdae import LinearPHDAE, numbered
-from phloat.linear.time.march import consistent_start, start_rows
-from phloat.linear.time.midpoint import MidpointSolver, massless_rows
+from phloat.linear.time.gauss import GaussSolver
+from phloat.linear.time.stepper import consistent_start, massless_rows, start_rows
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed
 from phloat.motion.inputs.inputs import Inputs
 from phloat.motion.inputs.signals import Constant
@@ -266,7 +266,7 @@ class LinearStepper(ExternalStepper):
         self.e = self.start = start
         self.u, self.settled = np.zeros(system.ports.size), massless_rows(system)
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
-        self.solver: MidpointSolver | None = None
+        self.solver: GaussSolver | None = None
 
     def begin(self, t: float) -> None:
         self.u = self._u()
@@ -276,15 +276,15 @@ class LinearStepper(ExternalStepper):
         times = nodes(t, length, self.dt)
         h = length / (len(times) - 1)
         if self.solver is None or abs(h - self.solver.h) > 1e-9 * h:
-            self.solver = MidpointSolver(self.system, h)
+            self.solver = GaussSolver(self.system, h)
         self.u = self._u()
         for _ in times[1:]:
-            mean, self.lam = self.solver.mean(self.e, self.u)
+            mean, self.lam = (stages[0] for stages in self.solver.stages(self.e, self.u[None], self.u[None]))
             self.e = 2.0 * mean - self.e
             self.way = self.way + self.solver.h * self.system.output(mean, self.lam, self.u)
 
     def outputs(self) -> dict[str, np.ndarray]:
-        e = self.settled(self.e, self.u)
+        e = self.e if self.settled is None else self.settled(self.e, self.u)
         y = self.system.output(e, self.lam, self.u)
         out: dict[str, np.ndarray] = {}
         for port in self.ports:

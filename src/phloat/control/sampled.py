@@ -11,7 +11,7 @@ import numpy as np
 from phloat.control.coupling import Model, port_numbers, warn_of_sample_time
 from phloat.errors import InputError, not_negative, positive
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.march import require_efforts
+from phloat.linear.time.stepper import require_efforts
 from phloat.motion.run.task import warn_if_late
 
 

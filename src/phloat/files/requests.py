@@ -15,7 +15,10 @@ from phloat.files.inputs import VALUE
 from phloat.format.derive import file_word, record, record_keys, variant
 from phloat.format.kinds import ANY_NUMBER, NAME, TIME, Converted, Count, ListOf, Number, Text, vector_of
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
+from phloat.linear.time.gauss import GaussLegendre
 from phloat.linear.time.march import LinearResult
+from phloat.linear.time.step import LinearScheme
+from phloat.linear.time.verlet import StormerVerlet
 from phloat.many.samples import SAMPLINGS
 from phloat.motion.result import Result
 from phloat.motion.run.task import Scheme
@@ -86,6 +89,8 @@ SCHEMES: dict[str, Any] = {
     "generalised-alpha": GeneralisedAlpha,
     "radau": RadauIIA,
     "ida": IDA,
+    "gauss-legendre": GaussLegendre,
+    "stormer-verlet": StormerVerlet,
 }
 
 
@@ -107,7 +112,7 @@ class Simulate:
     t_end: float = field(metadata=describe("when it ends", "time"))
     dt: float | None = field(default=None, metadata=describe("the step, or the first one", "time", above=0.0))
     t_start: float = field(default=0.0, metadata=describe("when it begins", "time"))
-    scheme: Scheme = field(default=Midpoint(), metadata=describe("the time integration"))
+    scheme: Scheme | LinearScheme = field(default=Midpoint(), metadata=describe("the time integration"))
     keep: int | tuple[float, ...] = field(default=1, metadata=describe("every so many steps, or these times"))
 
     def __post_init__(self) -> None:
@@ -117,7 +122,7 @@ class Simulate:
             raise InputError(f"dt = {self.dt:g} s is longer than the run of {self.t_end - self.t_start:g} s")
         if self.dt is None and self.scheme == Midpoint():
             raise InputError("dt is missing: give the step, or let it adapt: scheme: {midpoint: {rtol: 1e-6}}")
-        if self.dt is None and isinstance(self.scheme, Composition4 | GeneralisedAlpha):
+        if self.dt is None and isinstance(self.scheme, Composition4 | GeneralisedAlpha | GaussLegendre | StormerVerlet):
             raise InputError("dt is missing: this scheme does not choose its step")
 
 

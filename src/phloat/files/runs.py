@@ -46,13 +46,13 @@ def run_model(
     """
     request = require_request(model, "simulate")
     options: dict[str, Any] = {"dt": request.dt, "u": dict(model.inputs), "output": request.keep}
-    options |= {"t_start": request.t_start, "threads": threads}
+    options |= {"t_start": request.t_start, "threads": threads, "scheme": request.scheme}
     with errors_at(model.root, "simulate", "inputs"):
         if isinstance(model.system, LinearPHDAE):
             if save is not None:
                 raise InputError(f"{model.label} is linear, and its runs cannot be saved; keep the result")
             return simulate(model.system, None, request.t_end, **options)
-        options |= {"scheme": request.scheme, "controller": model.controller, "save": save, "progress": progress}
+        options |= {"controller": model.controller, "save": save, "progress": progress}
         return simulate(model.system, model.state, request.t_end, **options)
 
 

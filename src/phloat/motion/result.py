@@ -36,12 +36,12 @@ COMPONENTS = ("kinetic", "elastic", "potential")
 
 @dataclass(frozen=True, eq=False)
 class PastEvent:
-    """An event of a run: time, name, and the states just before and after it (equal if the run stopped)."""
+    """An event of a run: time, name, and the states just before and after it (equal if the run stopped); e of linear systems."""
 
     t: float
     name: str
-    before: State
-    after: State
+    before: Any
+    after: Any
 
 
 @dataclass(frozen=True, eq=False)

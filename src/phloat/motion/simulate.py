@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
 from phloat.algebra.threads import one_thread
 from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive, whole_number
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.march import LinearOutputs, LinearResult, march
+from phloat.linear.time.gauss import GaussLegendre
+from phloat.linear.time.march import LinearResult, march
+from phloat.linear.time.step import LinearScheme
+from phloat.linear.time.stepper import LinearOutputs
+from phloat.linear.time.verlet import StormerVerlet
 from phloat.motion.deformation import check_linear_run, check_run
 from phloat.motion.initial.velocities import consistent_state, redundant_rows, require_closed, velocity_rows
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
+from phloat.motion.run.events import EventSearch
 from phloat.motion.run.progress import progress_bar
 from phloat.motion.run.task import Controller, Event, LibraryController, Scheme, Task, warn_if_late
 from phloat.motion.saving.files import locked
@@ -40,7 +45,9 @@ def simulate(
     u: Mapping[str, object] | Inputs | None = None,
     controller: LinearController | LibraryController | None = None,
     every: float | None = None,
+    scheme: LinearScheme | Midpoint = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
+    events: Sequence[Event] = (),
     t_start: float = 0.0,
 ) -> LinearResult: ...
 
@@ -75,7 +82,7 @@ def simulate(
     u: Mapping[str, object] | Inputs | None = None,
     controller: Controller | LinearController | LibraryController | None = None,
     every: float | None = None,
-    scheme: Scheme = Midpoint(),
+    scheme: Scheme | LinearScheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
     events: Sequence[Event] = (),
     t_start: float = 0.0,
@@ -89,7 +96,7 @@ def simulate(
     Parameters
     ----------
     system : System or LinearPHDAE
-        A `LinearPHDAE` takes equal steps of the midpoint rule, without events, other schemes and saving.
+        A `LinearPHDAE` takes equal steps, without saving.
     state : State
         The initial state: joints are closed (`place`), and velocities agree with joints and drives (`set_moving`).
         Of a `LinearPHDAE`: its rows {name: values}, a vector, or None for rest.
@@ -104,7 +111,8 @@ def simulate(
     every : float, optional
         Time between calls of a controller function, s; by default every step. Schemes that choose their steps need it.
     scheme : scheme
-        `Midpoint()`, `Composition4()`, `GeneralisedAlpha()`, `RadauIIA()` or `IDA()`.
+        `Midpoint()`, `Composition4()`, `GeneralisedAlpha()`, `RadauIIA()` or `IDA()`; of a `LinearPHDAE` `Midpoint()`,
+        `GaussLegendre(stages=…)` or `StormerVerlet()`.
     output : int or sequence of float
         Output at every n-th step, or at these times.
     events : sequence of Event
@@ -146,15 +154,17 @@ def simulate(
         raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")
     _require_controller(controller, every)
     if isinstance(system, LinearPHDAE):
-        unsupported = {"scheme": scheme != Midpoint(), "events": events, "save": save, "threads": threads != 1}
-        if unused := [name for name, value in (unsupported | {"corners": len(corners)}).items() if value]:
+        unsupported = {"save": save, "threads": threads != 1, "corners": len(corners)}
+        if unused := [name for name, value in unsupported.items() if value]:
             raise InputError(f"a linear system takes no {', '.join(unused)}; leave that out, or connect a System")
         times = {"t_0": start, "t_end": end, "dt": dt, "output": _output(output, start, end), "every": every}
-        return _simulate_linear(system, state, u, controller, times)
+        options = {"scheme": _linear_scheme(scheme), **_linear_events(events)}
+        return _simulate_linear(system, state, u, controller, times | options)
+    nonlinear_scheme = _nonlinear_scheme(scheme)
     state = fits(system, state)
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
-    system, function = _start_controller(system, controller, dt if scheme == Midpoint() else None)
+    system, function = _start_controller(system, controller, dt if nonlinear_scheme == Midpoint() else None)
     inputs = as_inputs(system, u)
     require_closed(system, state)
     rows = velocity_rows(system, state)
@@ -167,16 +177,40 @@ def simulate(
         events=event_tuple(events),
         dropped=redundant_rows(system, state, rows[0]),
         progress=progress_bar(start, end, progress),
-        threads=require_threads(threads, scheme),
+        threads=require_threads(threads, nonlinear_scheme),
         corners=tuple(finite_row("corners", corners).tolist()) if len(corners) else (),
     )
+    if save is None:
+        return run_task(task, nonlinear_scheme)
+    with locked(Path(save)):
+        recorder = start_recording(save, system, state.e, describe_task(task, nonlinear_scheme), task.output)
+        return run_task(replace(task, recorder=recorder), nonlinear_scheme)
+
+
+def _nonlinear_scheme(scheme: object) -> Scheme:
+    """The scheme of a System. Raises InputError if it is none."""
+    if isinstance(scheme, GaussLegendre | StormerVerlet):
+        raise InputError(f"{scheme!r} is for linear systems; take Midpoint(), or simulate linearise(system, state)")
     if not callable(getattr(scheme, "run", None)) or isinstance(scheme, type):
         raise InputError(f"scheme is {scheme!r}; it must be one of the schemes with its options, such as Midpoint()")
-    if save is None:
-        return run_task(task, scheme)
-    with locked(Path(save)):
-        recorder = start_recording(save, system, state.e, describe_task(task, scheme), task.output)
-        return run_task(replace(task, recorder=recorder), scheme)
+    return cast(Scheme, scheme)
+
+
+def _linear_scheme(scheme: object) -> LinearScheme:
+    """The scheme of a linear system. Raises InputError if it has none of this name."""
+    if scheme == Midpoint():
+        return GaussLegendre(1)
+    if not callable(getattr(scheme, "solver", None)) or isinstance(scheme, type):
+        raise InputError(
+            f"scheme is {scheme!r}; a linear system takes equal steps of Midpoint(), GaussLegendre(stages=…) or StormerVerlet()"
+        )
+    return cast(LinearScheme, scheme)
+
+
+def _linear_events(events: object) -> dict[str, Any]:
+    """The options of `march` for events."""
+    events = event_tuple(events)
+    return {"events": events, "search": (lambda run: EventSearch(run, {})) if events else None}
 
 
 def _start_controller(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
@@ -206,7 +240,8 @@ def _simulate_linear(
     if isinstance(controller, LibraryController):
         system, controller = controller.start_run(system, step)
     result = march(system, state, as_inputs(system, u), controller=controller, **times)
-    return replace(result, info={"deformation": check_linear_run(result)})
+    info = {"scheme": describe_scheme(times["scheme"]), "deformation": check_linear_run(result)}
+    return replace(result, info=info)
 
 
 def _require_controller(controller: object, every: float | None) -> None:
@@ -279,7 +314,7 @@ def run_task(task: Task, scheme: Scheme) -> Result:
     return result if isinstance(task.output, int) else at_times(result, task.output)
 
 
-def describe_scheme(scheme: Scheme) -> Description:
+def describe_scheme(scheme: Scheme | LinearScheme) -> Description:
     """The name and the options of a scheme."""
     return {"name": type(scheme).__name__, **vars(scheme)}
 

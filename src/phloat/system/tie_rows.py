@@ -28,7 +28,7 @@ from phloat.fem.overlap import measure, shared
 from phloat.joints.tie import MOTIONS, Tie
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
-from phloat.linear.time.midpoint import repeated
+from phloat.linear.time.gauss import repeated
 
 ROUND_OFF = 1e-12
 IN_RANGE = 1e-8  # of a rigid motion: how far the traces of a free boundary may be from it

@@ -31,7 +31,7 @@ from phloat.joints.loads import BodyForce, Distributed, Force, Pressure, Torque,
 from phloat.joints.tie import Tie
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.time.midpoint import repeated
+from phloat.linear.time.gauss import repeated
 from phloat.system.connection import body_name, require_recipes, split_name
 from phloat.system.port_checks import check_port
 from phloat.system.tie_rows import Edge, Twist, require_orientation, rigid_tie_rows, system_columns, with_spring

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phloat.motion.continuous.constant_mass import momenta_at_rest
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import momenta
 from phloat.motion.kernel.law_calls import EFFORT, call_law
@@ -24,9 +25,9 @@ from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, evaluate_pieces, pull
 
-# columns of bodies: offsets of q, v in y; of rows: λ, μ in y (−1: none), G of both bodies in w, and
-# (rate, its parts by bodies A and B, target rate) in w
-Y_Q, Y_V = range(2)
+# columns of bodies: offsets of q, v in y, and of S/m in w (−1 with the mass matrix M(η)); of rows: λ, μ in y (−1: none), G of both
+# bodies in w, and (rate, its parts by bodies A and B, target rate) in w
+Y_Q, Y_V, SHIFT = range(3)
 Y_LAM, Y_MU, G_A, G_B, R_RATE = range(5)
 RATE, RATE_A, RATE_B, TARGET_RATE, RATE_SIZE = range(5)
 # columns of drives: kind, size, offset in y (−1: prescribed), of value and velocity in the inputs s, of value and rate in w
@@ -46,6 +47,7 @@ class Numbering(NamedTuple):
     effort_indices: np.ndarray
     sizes: np.ndarray
     scale: np.ndarray  # s: the motion of each coordinate by μ
+    printed: np.ndarray  # one flag: whether z_u of a constant mass matrix is that of H
 
 
 @jit
@@ -170,7 +172,11 @@ def update(m, w, p, s, y):
     configure(m, w, p, y)
     steer(m, w, p, s, y)
     for i in range(len(B)):
-        momenta(B, i, m.data, m.indices, w)
+        if p.bodies[i, SHIFT] < 0:
+            momenta(B, i, m.data, m.indices, w)
+        else:
+            rigid = B[i, t.N_LIN] + (4 if B[i, t.N_ROT] == 3 else B[i, t.N_ROT])
+            momenta_at_rest(m, w, i, p.bodies[i, SHIFT], y, p.bodies[i, Y_Q] + rigid)
         fill(B[i, t.SIZE], 0.0, w, B[i, t.W_GAM])
         fill(B[i, t.SIZE], 0.0, w, B[i, t.W_Y])
     hold(m, w, p)

@@ -27,13 +27,13 @@ TURN_STEP = 0.02  # radians between the configurations of a difference along the
 
 
 class Flow:
-    """The equations of `evaluate` for one run."""
+    """The equations of `evaluate` for one run, with the mass matrix M(η) or a constant one (`constant_mass`)."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, mass: str = "full") -> None:
         compile_apart(compiled.jacobian, "the equations in continuous time", "warm_continuous")
         self.run, self.task, self.assembly = run, run.task, run.assembly
         self.evaluations = self.jacobians = 0
-        self.offsets = y_layout(self.assembly)
+        self.offsets = y_layout(self.assembly, mass)
         self.model, self.w, task = run.packed.model, run.packed.w, run.task
         self.size = int(self.offsets.sizes[ev.LENGTH])
         edges = [0, *self.offsets.sizes.tolist()]
@@ -224,8 +224,8 @@ class Flow:
     # --- states out --------------------------------------------------------------------------------------------------
 
     def powers(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Powers of each entry on its two bodies, then the dissipated power of each body."""
-        out = np.empty(2 * len(self.model.entries) + len(self.model.bodies))
+        """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it."""
+        out = np.empty(2 * (len(self.model.entries) + len(self.model.bodies)))
         ev.update(self.model, self.w, self.offsets, s, y)
         compiled.powers(self.model, self.w, self.offsets, y, out, 0)
         return out
@@ -237,12 +237,15 @@ class Flow:
         packed, model, w = self.run.packed, self.model, self.w
         ev.update(model, w, self.offsets, s, y)
         compiled.settle_gaps(model, w, self.offsets, time)
-        entries = 2 * len(model.entries)
+        entries, bodies, kinetic = 2 * len(model.entries), len(model.bodies), model.bodies[:, t.W_ENERGY] - packed.first
+        energies = np.full(bodies, np.nan)
+        compiled.kinetic_energies(model, w, self.offsets, energies)
         if entries:
             w[model.entries[0, t.J_WORK] :][:entries] = works[:entries]
-        w[model.bodies[:, t.W_LOSS]] = works[entries:]
+        w[model.bodies[:, t.W_LOSS]] = works[entries : entries + bodies]
         numbers, springs = np.empty(packed.saved_count), np.empty(len(model.entries))
         snapshot(model, w, packed.gravity, packed.first, numbers, springs)
+        numbers[kinetic] = np.where(np.isnan(energies), numbers[kinetic], energies)
         return numbers, w[model.offsets[t.LAM] :][: packed.multipliers].copy(), springs
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:

@@ -14,6 +14,7 @@ from scipy.linalg import get_lapack_funcs
 from phloat.algebra.sparse import Matrix
 from phloat.algebra.threads import one_thread
 from phloat.motion.continuous import evaluate as ev
+from phloat.motion.continuous.constant_mass import VECTORS
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.simd import FOUR
@@ -196,13 +197,14 @@ def position_counts(model: KernelModel) -> list[int]:
     return [int(b[t.N_LIN] + b[t.N_ETA]) + (4 if b[t.N_ROT] == 3 else int(b[t.N_ROT])) for b in model.bodies]
 
 
-def y_layout(run: RunBuffers) -> ev.Numbering:
-    """The offset tables; extends the buffer w of the run."""
+def y_layout(run: RunBuffers, mass: str = "full") -> ev.Numbering:
+    """The offset tables; extends the buffer w of the run, which gets S/m of bodies with a constant mass matrix."""
     model, packed = run.packed.model, run.packed
     B, E, J, R = model.bodies, model.ends, model.entries, model.rows
     lengths = position_counts(model)
     q, v = sum(lengths), int(B[:, t.SIZE].sum())
-    bodies = np.stack([np.cumsum([0, *lengths[:-1]]), q + np.cumsum([0, *B[:-1, t.SIZE]])], axis=1).astype(np.int64)
+    offsets = [np.cumsum([0, *lengths[:-1]]), q + np.cumsum([0, *B[:-1, t.SIZE]]), np.full(len(B), -1)]
+    bodies = np.stack(offsets, axis=1).astype(np.int64)
 
     length = len(packed.w)
     rows = np.full((len(R), 5), -1, dtype=np.int64)
@@ -241,10 +243,15 @@ def y_layout(run: RunBuffers) -> ev.Numbering:
     count = len(unknown)
     rows[unknown, ev.Y_LAM], rows[unknown, ev.Y_MU] = d + np.arange(count), d + count + np.arange(count)
     sizes = np.array([q, q + v, d, d + count, d + 2 * count], dtype=np.int64)
-    packed.w = np.concatenate(
-        [packed.w, np.zeros(length + FOUR - len(packed.w))]
-    )  # a padded row may reach beyond the last
-    return ev.Numbering(bodies, rows, ends, drives, run.effort_indices, sizes, np.ones(v))
+    w, end = [packed.w, np.zeros(length + FOUR - len(packed.w))], length + FOUR  # a padded row may reach beyond
+    for i, arrays in enumerate(packed.arrays.values()):
+        if mass != "full" and (n := arrays.body.coordinates):
+            bodies[i, ev.SHIFT] = end
+            w += [arrays.shift[1].ravel(), np.zeros(VECTORS + n)]
+            end += 4 * n + VECTORS
+    packed.w = np.concatenate(w)
+    printed = np.array([mass == "printed"], dtype=np.int64)
+    return ev.Numbering(bodies, rows, ends, drives, run.effort_indices, sizes, np.ones(v), printed)
 
 
 def by_velocity(run: RunBuffers, motion: Moving) -> bool:

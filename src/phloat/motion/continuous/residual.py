@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from phloat.motion.continuous import evaluate as ev
+from phloat.motion.continuous.constant_mass import add_offset_mass, effort, kinetic_energy, offset_residual, power
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
 from phloat.motion.kernel.machine.compiler import allocating, jit
@@ -78,6 +79,10 @@ def dynamic_residual(m, w, p, gravity, i, yd, out):
         out[r] -= w[P + 1] * w[W + 2] - w[P + 2] * w[W + 1]
         out[r + 1] -= w[P + 2] * w[W] - w[P] * w[W + 2]
         out[r + 2] -= w[P] * w[W + 1] - w[P + 1] * w[W]
+    if p.bodies[i, ev.SHIFT] >= 0:
+        offset_residual(m, w, i, p.bodies[i, ev.SHIFT], yd, out, o)
+        if p.printed[0]:
+            effort(m, w, i, p.bodies[i, ev.SHIFT], -1.0, out, eta_rows)
     axpy(B[i, t.SIZE], -1.0, w, B[i, t.W_GAM], out, o)
 
 
@@ -103,7 +108,7 @@ def membrane_forces(m, w, i, out, eta_rows):
 
 @jit
 def powers(m, w, p, y, out, o):
-    """Powers of each entry on its two bodies, then the dissipated power of each body; after `update`."""
+    """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it; after `update`."""
     B, J = m.bodies, m.entries
     for j in range(len(J)):
         out[o + 2 * j], out[o + 2 * j + 1] = 0.0, 0.0
@@ -119,6 +124,16 @@ def powers(m, w, p, y, out, o):
             if B[i, t.N_STRAIN]:
                 strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
             out[o + i] = loss(B, i, m.data, w, v)
+        constant = p.bodies[i, ev.SHIFT] >= 0 and not p.printed[0]
+        out[o + len(B) + i] = power(m, w, i, p.bodies[i, ev.SHIFT]) if constant else 0.0
+
+
+@jit
+def kinetic_energies(m, w, p, out):
+    """Replaces the kinetic energies of bodies with a constant mass matrix; after `update`."""
+    for i in range(len(m.bodies)):
+        if p.bodies[i, ev.SHIFT] >= 0:
+            out[i] = kinetic_energy(m, w, i, p.bodies[i, ev.SHIFT])
 
 
 @allocating
@@ -180,6 +195,8 @@ def blocks(m, w, p, out):
         for k in range(n):
             for c in range(n):
                 out[o + (lin + rot + k) * size + lin + rot + c] = m.data[B[i, t.D_MFF] + k * B[i, t.LONG] + c]
+        if p.bodies[i, ev.SHIFT] >= 0:
+            add_offset_mass(m, w, i, p.bodies[i, ev.SHIFT], out, o)
         o += size * size
     for j in range(len(J)):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):

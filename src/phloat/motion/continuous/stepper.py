@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from phloat.errors import ConvergenceError, InputError
+from phloat.algebra.metadata import describe
+from phloat.errors import ConvergenceError, InputError, unknown
 from phloat.motion.continuous.flow import Flow
 from phloat.motion.inputs.inputs import find_stops
 from phloat.motion.result import Result
@@ -18,6 +19,14 @@ from phloat.motion.run.task import Dense, Memory, Stepper, Task
 from phloat.system.state import State
 
 AHEAD = 0.25  # of a step: length of the linear extrapolation of `look_ahead`
+MASSES = ("full", "constant", "printed")  # mass matrices
+MASS = describe("whether inertia depends on the deformation", choices=MASSES)
+
+
+def require_mass(mass: str) -> None:
+    """Raises InputError if there is no such mass matrix."""
+    if mass not in MASSES:
+        raise InputError(unknown("mass matrix", mass, MASSES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +53,19 @@ class ContinuousStepper(Stepper):
     resumable = False
     counted: tuple[str, ...] = ("steps", "iterations", "factorisations")  # for `info` of the result
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, mass: str = "full") -> None:
         self.task, self.run = task, Run(task)
         self._require_loads_only()
-        self.flow = Flow(self.run)
+        slaved = [name for name, body in task.system.bodies.items() if body.inertia.second is not None]
+        if mass != "full" and slaved:
+            raise InputError(
+                f"the displacement of {slaved[0]!r} is quadratic in its coordinates (shortening='slaved'), for which mass={mass!r} "
+                "is not defined; take mass='full', or shortening='coordinates'"
+            )
+        self.flow, self.mass = Flow(self.run, mass), mass
+        self.neglected: list[
+            np.ndarray
+        ] = []  # of each output row: the work of the neglected dependence on u_f, by bodies
         dt = np.inf if self.adaptive or task.dt is None else task.dt
         self.at_node = not self.adaptive
         self.corners = find_stops(self.run.signals, task.t_0, task.t_end, task.corners, dt)
@@ -86,7 +104,7 @@ class ContinuousStepper(Stepper):
     def prepare(self) -> None:
         """Starts at the start of the task and writes the first row."""
         model = self.run.packed.model
-        self._begin(self.flow.start(), np.zeros(2 * len(model.entries) + len(model.bodies)))
+        self._begin(self.flow.start(), np.zeros(2 * (len(model.entries) + len(model.bodies))))
         self.write_row()
 
     def _begin(self, y: np.ndarray, works: np.ndarray) -> None:
@@ -159,12 +177,26 @@ class ContinuousStepper(Stepper):
     def write_row(self) -> None:
         self._write(*self.current)
 
+    def change(self, before: State, after: State) -> tuple[State, float]:
+        after, change = super().change(before, after)
+        return after, change + self._excess(after) - self._excess(before)
+
+    def _excess(self, state: State) -> float:
+        """The kinetic energy with a constant mass matrix, less that with M(η)."""
+        total = 0.0
+        for name, body in self.task.system.bodies.items() if self.mass != "full" else ():
+            pose = state.pose(name)
+            w = np.concatenate([pose.v_P, pose.omega, pose.rates])
+            total += 0.5 * float(w @ (body.inertia.at_rest() @ w - body.inertia.at(pose.eta).M @ w))
+        return total
+
     def _write(self, y: np.ndarray, works: np.ndarray, *, closed: bool = False) -> None:
         """Writes a row; `closed`: joints are closed already, to the tolerance of the scheme."""
         run, flow = self.run, self.flow
         if run.rows.t and run.rows.t[-1] == run.t:
             return
         s = flow.inputs(run.t)
+        self.neglected.append(works[-len(self.task.system.bodies) :])
         run.add_row(*flow.snapshot(run.t, s, y if closed else flow.close_joints(s, y), works))
 
     def memory(self) -> Memory:
@@ -173,4 +205,19 @@ class ContinuousStepper(Stepper):
     def result(self, count: int | None = None) -> Result:
         n, flow = self.run.rows.count if count is None else count, self.flow
         info = {**self.counts, "evaluations": flow.evaluations, "jacobians": flow.jacobians}
-        return self.run.result_of(n, self.run.rows.lam[:n], info)
+        result = self.run.result_of(n, self.run.rows.lam[:n], info)
+        return result if self.mass != "constant" else self._with_neglected_work(result, np.array(self.neglected[:n]))
+
+    def _with_neglected_work(self, result: Result, works: np.ndarray) -> Result:
+        """The result with one account more for each flexible body: what the neglected dependence of M on u_f supplies."""
+        flexible = [i for i, body in enumerate(result.system.bodies.values()) if body.coordinates]
+        names, accounts = list(result.system.bodies), result.accounts
+        assert accounts is not None
+        lines = np.stack([np.zeros_like(works[:, flexible]), works[:, flexible]], axis=2)
+        more = replace(
+            accounts,
+            names=(*accounts.names, *(f"{names[i]}.constant mass" for i in flexible)),
+            works=np.concatenate([accounts.works, lines], axis=1),
+            springs=np.pad(accounts.springs, ((0, 0), (0, len(flexible)))),
+        )
+        return replace(result, accounts=more)

@@ -8,11 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from phloat.errors import ConvergenceError
-from phloat.motion.initial.velocities import consistent_state, require_closed
 from phloat.motion.result import PastEvent
 from phloat.motion.run.task import INSTANT, Event, Memory, Stepper
-from phloat.system.system import fits
-from phloat.system.terms import energy
 
 SAMPLE_POINTS = tuple(k / 8 for k in range(1, 8))  # fractions of a step at which an event is evaluated
 SIGNED_ZERO = 5e-324  # ± this smallest number marks a zero that counts as positive or negative
@@ -124,15 +121,13 @@ class EventSearch:
 
     def _act(self, number: int) -> bool:
         """Lets an event change the state; False if it does not."""
-        event, run, system, before = self.events[number], self.run, self.run.task.system, self.stepper.state()
+        event, run, before = self.events[number], self.run, self.stepper.state()
         after = None if event.do is None else event.do(run.t, before)
         if after is None:
             run.past.append(PastEvent(run.t, event.name, before, before))
             return False
-        after = fits(system, after)
-        require_closed(system, after)
-        after = consistent_state(system, after, run.inputs())
-        run.changes.append((run.t, number, energy(system, after) - energy(system, before)))
+        after, change = self.stepper.change(before, after)
+        run.changes.append((run.t, number, change))
         run.past.append(PastEvent(run.t, event.name, before, after))
         self.stepper.restart(after)
         return True

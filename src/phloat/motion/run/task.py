@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from phloat.errors import InputError, SampleTimeWarning
+from phloat.motion.initial.velocities import consistent_state, require_closed
 from phloat.system.state import State
-from phloat.system.system import System
+from phloat.system.system import System, fits
+from phloat.system.terms import energy
 
 if TYPE_CHECKING:  # for annotations only, as these modules import this one
     from phloat.motion.inputs.inputs import Inputs, Stops
@@ -43,10 +45,12 @@ class Event:
     ----------
     when : callable
         when(t, y) returns a number (not a truth value) that changes its sign where the event takes place; t in s, y the outputs by
-        name: `y["rod.theta"]`, `y["elbow.angle"]`, and velocities of ports.
+        name: `y["rod.theta"]`, `y["elbow.angle"]`, and velocities of ports. Of a linear system: outputs of ports, their integrals
+        `y["elbow.way"]`, and rows, `y["rod.omega"]`.
     do : callable, optional
         do(t, state) returns the new state, or None to leave it unchanged; its velocities must agree with the joints
-        (`set_moving`). Without it the run stops at the event.
+        (`set_moving`). Without it the run stops at the event. Of a linear system the state is the vector e, and the new one a
+        vector or {row: values} of the rows that change.
     direction : {0, 1, -1}
         Both crossings, rising ones only, or falling ones only.
     name : str
@@ -166,6 +170,14 @@ class Stepper(Protocol):
 
     def restart(self, state: State | None = None) -> None:
         """Continues after a jump of the inputs, or from another state."""
+
+    def change(self, before: State, after: State) -> tuple[State, float]:
+        """The state after an event, with velocities that satisfy the joints, and the change of H."""
+        system = self.run.task.system
+        after = fits(system, after)
+        require_closed(system, after)
+        after = consistent_state(system, after, self.run.inputs())
+        return after, energy(system, after) - energy(system, before)
 
     def write_row(self) -> None:
         """Writes the current state as an output row, unless that has been done."""

@@ -8,7 +8,7 @@ Simpson's rule. A. C. Hindmarsh et al., SUNDIALS: suite of nonlinear and differe
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from phloat.errors import InputError, positive
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.pattern import DENSE
-from phloat.motion.continuous.stepper import ContinuousStepper, DenseStep
+from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.interpolation import hermite
@@ -33,13 +33,15 @@ class IDA:
     """Orders 1 to 5, adaptive step; dt, if given, is the first step.
 
     Errors of positions are below rtol of their value or atol (metres, radians), those of rates below rtol or 100 atol per second.
-    Undamped oscillations keep the step small for any tolerance: orders above 2 are not stable for them.
+    Undamped oscillations keep the step small for any tolerance: orders above 2 are not stable for them. `mass`: see `RadauIIA`.
     """
 
     rtol: float = 1e-6
     atol: float = 1e-8
+    mass: str = field(default="full", metadata=MASS)
 
     def __post_init__(self) -> None:
+        require_mass(self.mass)
         if not 1e-15 <= positive("rtol", self.rtol) <= 1e-2:
             raise InputError(f"rtol is {self.rtol:g}; IDA needs one between 1e-15 and 1e-2")
         positive("atol", self.atol)
@@ -64,7 +66,7 @@ class IDASteps(ContinuousStepper):
     counted = ("steps",)
 
     def __init__(self, task: Task, scheme: IDA, package: ModuleType) -> None:
-        super().__init__(task)
+        super().__init__(task, scheme.mass)
         self.scheme, self.package, flow = scheme, package, self.flow
         self.cached_inputs: tuple[float, np.ndarray] | None = None
         self.y, self.yd, self.F = (np.zeros(flow.size) for _ in range(3))
