@@ -32,12 +32,12 @@ def crank_slider(rod: ph.Body) -> ph.System:
     )
 
 
-def motion(rod: ph.Body, dt: float = 2e-5) -> ph.Result:
+def motion(rod: ph.Body, dt: float | None = 2e-5, **options: object) -> ph.Result:
     """From crank angle 0, the rod straight, for 8 rad of the crank."""
     system = crank_slider(rod)
     state = ph.place(system, {"rod.r_P": (radius, 0.0)})
     state = ph.set_moving(system, state, u={"crank pin": pin})  # velocities that agree with the pin
-    return ph.simulate(system, state, t_end=8 / rate, dt=dt, u={"crank pin": pin})
+    return ph.simulate(system, state, t_end=8 / rate, dt=dt, u={"crank pin": pin}, **options)
 
 
 def bending(result: ph.Result) -> np.ndarray:

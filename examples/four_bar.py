@@ -12,11 +12,11 @@ thick, thin = ph.Section(A=1.0774172e-4, I=1.61541e-10), ph.Section(A=4.064508e-
 crank = ph.Beam(length=0.10795, section=thick, material=alu)
 coupler = ph.Beam(length=0.2794, section=thin, material=alu, masses={0.0: 0.041942966})
 follower = ph.Beam(length=0.27051, section=thin, material=alu, masses={0.0: 0.041942966})
+LINKS = {"crank": crank, "coupler": coupler, "follower": follower}
 
 
-def four_bar(elements: int) -> ph.System:
+def four_bar(elements: int, links: dict[str, ph.Beam] = LINKS) -> ph.System:
     """The mechanism with so many elements a link."""
-    links = {"crank": crank, "coupler": coupler, "follower": follower}
     return ph.connect(
         {name: link.discretise(elements) for name, link in links.items()},
         joints=[

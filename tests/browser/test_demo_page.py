@@ -11,7 +11,7 @@ import pytest
 def index(tmp_path, monkeypatch, written):
     """An index of two pages, with a hostile name."""
     monkeypatch.setattr(demo, "RESULTS", tmp_path)
-    rows = [demo.Row("largest <u>", 2.0, 1.99, "Fig. <8>"), demo.Row("angle & place", -1.0, -1.0, "exact")]
+    rows = [demo.Row("largest <u>", 2.0, 1.99, "Fig. <8>", 1.98), demo.Row("angle & place", -1.0, -1.0, "exact")]
     examples = []
     for name, seen in (("crank_slider", "magnify=3"), ("plate", "colour=speed&magnify=2")):
         shutil.copy(written(name)[0], tmp_path / f"{name}.html")
@@ -27,6 +27,7 @@ def test_the_examples_move_in_their_frames(index, chromium):
     assert page("document.querySelectorAll('iframe').length") == 2
     assert page("document.querySelector('h2').innerText") == "<b>crank_slider</b>"
     assert page("document.querySelector('td:nth-child(4)').innerText") == "−0.500 %"
+    assert page("document.querySelector('td:nth-child(6)').innerText") == "−1.000 %"  # with the authors' choices
     assert page("document.querySelector('td:last-child').innerText") == "Fig. <8>"
     assert page("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.errors() == []
@@ -63,14 +64,16 @@ def test_the_demo_leaves_examples_that_move_and_agree_with_their_references(tmp_
     demo.main()
     assert "quantity" in capsys.readouterr().out
     rows = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
-    assert len(rows) == 34
+    assert len(rows) == 35
     assert all(row["source"] for row in rows)
     assert max(abs(row["phloat"] / row["reference"] - 1) for row in rows) < 0.01
+    authors = [abs(row["authors"] / row["reference"] - 1) for row in rows if row["authors"] is not None]
+    assert len(authors) == 23 and max(authors) < 0.01
     page = chromium.page(
         (tmp_path / "index.html").as_uri(), size=(1000, 900), still=False, ready="document.querySelector('#moving')"
     )
     assert page("document.querySelectorAll('iframe').length") == 5
-    assert page("document.querySelectorAll('tbody tr').length") == 34
+    assert page("document.querySelectorAll('tbody tr').length") == 35
     addresses = page(
         "[...document.querySelectorAll('[href], [src]')].map((e) => e.getAttribute('href') ?? e.getAttribute('src'))"
     )

@@ -38,25 +38,23 @@ def test_two_elements_a_link_are_four_thousandths_high_as_in_the_paper(reference
 
 
 @pytest.mark.parametrize(("elements", "local", "paper"), [(2, 3.94e-3, 3.01e-3), (3, 7.97e-4, 3.13e-4)])
-def test_the_spaces_of_the_paper_are_nearer_to_the_converged_pulsations(reference, monkeypatch, elements, local, paper):
+def test_the_spaces_of_the_paper_are_nearer_to_the_converged_pulsations(reference, elements, local, paper):
     import four_bar as example
 
     table, largest = reference["four_bar"], {}
     for spaces in ("local", "paper"):
-        for link in ("crank", "coupler", "follower"):
-            monkeypatch.setattr(example, link, replace(getattr(example, link), spaces=spaces))
-        omega = example.frequencies(example.four_bar(elements), np.array(table["degrees"], float))
+        links = {name: replace(link, spaces=spaces) for name, link in example.LINKS.items()}
+        omega = example.frequencies(example.four_bar(elements, links), np.array(table["degrees"], float))
         largest[spaces] = np.abs(omega.T / np.array(table["omega"]) - 1).max()
     assert largest == pytest.approx({"local": local, "paper": paper}, rel=0.01)
 
 
-def test_three_elements_in_the_spaces_of_the_paper_are_within_3e_4_of_titop(monkeypatch):
+def test_three_elements_in_the_spaces_of_the_paper_are_within_3e_4_of_titop():
     """Local spaces: 5.1e-4."""
     import four_bar as example
 
-    for link in ("crank", "coupler", "follower"):
-        monkeypatch.setattr(example, link, replace(getattr(example, link), spaces="paper"))
-    omega = example.frequencies(example.four_bar(3), TITOP[:, 0])
+    links = {name: replace(link, spaces="paper") for name, link in example.LINKS.items()}
+    omega = example.frequencies(example.four_bar(3, links), TITOP[:, 0])
     np.testing.assert_allclose(omega, TITOP[:, 1:], rtol=3.1e-4)
 
 
