@@ -177,8 +177,8 @@ def crank_slider() -> Example:
         "crank_slider.html",
         "magnify=1",
         {
-            "crank_slider.png": "Deflection of the rod at mid-span over the crank angle, beside Fig. 8, right, which the choices of "
-            f"the authors meet to {100 * off:.1f} % of its peak",
+            "crank_slider.png": "Deflection of the rod at mid-span over the crank angle, beside Fig. 8, right, which the "
+            f"choices of the authors meet to {100 * off:.1f} % of its peak",
             "crank_slider_stretch.png": "Stretch of the rod at mid-span. Fig. 8, left, grows to 0.001, an artefact of integration",
         },
         {"numbers": "crank_slider.csv"},
