@@ -21,7 +21,9 @@ import long_run
 import memory
 import pages
 import reduction
+import shortening
 import solids
+import surface_loads
 import threads
 from measure import HERE, fastest, row, run, seconds
 
@@ -80,6 +82,8 @@ BENCHMARKS = {
     "memory": memory.rows,
     "solids": solids.rows,
     "reduction": reduction.rows,
+    "shortening": shortening.rows,
+    "loads": surface_loads.rows,
     "linearise": linearising.rows,
     "equilibrium": equilibria.rows,
     "ensembles": ensembles.rows,
@@ -126,6 +130,8 @@ def write(rows, header):
                 memory,
                 solids,
                 reduction,
+                shortening,
+                surface_loads,
                 linearising,
                 equilibria,
                 ensembles,

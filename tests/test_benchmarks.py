@@ -12,6 +12,8 @@ LONG = (
     "four-bar",
     "frame",
     "beam-spaces",
+    "loads",
+    "shortening",
     "chains",
     "threads",
     "hinged-beam",
