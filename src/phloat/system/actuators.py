@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -158,8 +159,9 @@ def _smooth_parts(load: BodyForce, body: Body, stations: np.ndarray) -> np.ndarr
     if not callable(load.per_volume):
         return stations
     start, end = body.shape.points(np.array([0.0, 1.0]))
+    value = cache(lambda s: load.at((start + s * (end - start))[None])[0])
     for k in range(3):
-        component = lambda s, k=k: float(load.at((start + s * (end - start))[None])[0, k])  # noqa: E731
+        component = lambda s, k=k: float(value(s)[k])  # noqa: E731
         stations = breaks(f"{load.quantity} of {load.label}", component, stations)
     return stations
 
