@@ -154,9 +154,9 @@ def _traction(load: Distributed, name: str, body: Body, part: str) -> Forces:
     return _spread(load.axes, np.eye(3), weight[:, None] * load.at(x), x, *fields)
 
 
-def _smooth_parts(load: BodyForce, body: Body, stations: np.ndarray) -> np.ndarray:
+def _smooth_parts(load: Distributed, body: Body, stations: np.ndarray) -> np.ndarray:
     """The stations of a beam, with the corners and jumps of a force per volume along it."""
-    if not callable(load.per_volume):
+    if not callable(getattr(load, load.quantity)):
         return stations
     start, end = body.shape.points(np.array([0.0, 1.0]))
     value = cache(lambda s: load.at((start + s * (end - start))[None])[0])
