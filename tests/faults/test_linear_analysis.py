@@ -35,6 +35,26 @@ def test_a_moving_state_is_at_rest_or_spins(name, value, names):
         ph.linearise(SYSTEM, REST.with_values({f"rod.{name}": value}))
 
 
+@pytest.mark.parametrize(
+    "load",
+    [
+        ph.Force("rod.C", along=(0, 1, 0), name="push"),
+        ph.Torque("rod.C", about=(1, 0, 0), name="push"),
+        ph.BodyForce("rod", per_mass=(0, 9.81, 1.0), name="push"),
+    ],
+)
+def test_a_load_across_the_axis_turns_in_a_spin(load):
+    """As gravity does; along the axis, or with an input of zero, it may stay."""
+    hinge = ph.Revolute("ground", "rod.P", axis=(0, 0, 1), name="pin")
+    lift = ph.BodyForce("rod", per_mass=(0.0, 0.0, -1.0), name="lift")
+    system = ph.connect(
+        {"rod": ph.RigidBody(1.0, np.eye(3), ports={"C": (1.0, 0, 0)}).discretise()}, [hinge, load, lift]
+    )
+    with raises(ph.errors.InputError, "'push'"):
+        ph.steady_spin(system, rate=4.0, u={"push": 1.0, "lift": 1.0})
+    assert ph.steady_spin(system, rate=4.0, u={"push": 0.0, "lift": 1.0})["rod.omega"][2] == 4.0
+
+
 @pytest.mark.parametrize("name", ["eta", "sigma"])
 def test_a_deformed_state_without_a_load_is_refused(name):
     with raises(ph.errors.InputError, "'rod."):

@@ -43,6 +43,18 @@ def test_a_bar_hangs_by_its_own_weight(kind, axes):
     assert ph.reactions(system, state, u={"w": 1.0})["wall"][0] == pytest.approx(-beta * L * b * h, rel=1e-9)
 
 
+@pytest.mark.parametrize("axes", ["inertial", "body"])
+def test_a_force_per_volume_may_jump_and_bend_inside_the_elements_of_a_beam(axes):
+    """1 from c on along y and |x − c| along x: forces L − c and (c² + (L − c)²)/2, moment (L² − c²)/2, times the section."""
+    c = 0.77
+    field = lambda x, y, z: (abs(x - c), np.where(x > c, 1.0, 0.0), 0.0)  # noqa: E731
+    load = ph.BodyForce("bar", per_volume=field, axes=axes, name="w")
+    system = ph.connect({"bar": SHAPES["beam"]()}, [load], plane="xy")
+    force = system.actuators["w"].effort(system.bodies["bar"], ph.place(system).pose("bar"))
+    expected = b * h * np.array([0.5 * (c**2 + (L - c) ** 2), L - c, 0.5 * (L**2 - c**2)])
+    np.testing.assert_allclose(force[[0, 1, 5]], expected, rtol=1e-11)
+
+
 @pytest.mark.parametrize("kind", ["sheet", "solid"])
 def test_a_free_bar_pushed_at_one_end_accelerates_and_is_compressed_by_its_inertia(kind):
     """τA/m exactly, and inertia relief: the stress grows linearly from the free end, which shortens the bar by τL/2E."""

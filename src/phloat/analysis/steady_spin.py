@@ -53,6 +53,7 @@ def steady_spin(
     start = place(system, {} if near is None else near) if not isinstance(near, State) else fits(system, near)
     require_closed(system, start)
     inputs = as_inputs(system, u).at(0.0)
+    _require_steady_loads(system, spin, inputs)
     smallest = np.inf
     for steps in LOAD_STEPS:
         state = start
@@ -67,6 +68,20 @@ def steady_spin(
         f"no steady spin at {rate:g} rad/s was found: the residual of the forces is {smallest:.1e} of their size; start nearer "
         "with near=…, or reduce the rate"
     )
+
+
+def _require_steady_loads(system: System, spin: np.ndarray, u: np.ndarray) -> None:
+    """Raises InputError for a load in inertial axes that is not along the spin: it would rotate in the rotating frame."""
+    for name, actuator in system.actuators.items():
+        if actuator.axes == "body" or not u[system.ports[name]].any():
+            continue
+        for vector, _ in actuator.forces:
+            if np.linalg.norm(np.cross(vector, spin)) > 1e-12 * np.linalg.norm(vector) * np.linalg.norm(spin):
+                direction = tuple(float(x) for x in (vector / np.linalg.norm(vector)).round(3))
+                raise InputError(
+                    f"load {name!r} along {direction} in inertial axes is not along the axis: it would rotate in the rotating "
+                    "frame, and no spin is steady; use axes='body', or leave it out of u"
+                )
 
 
 def _with_spin(system: System, state: State, spin: np.ndarray, about: np.ndarray) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -145,12 +146,24 @@ def _traction(load: Distributed, name: str, body: Body, part: str) -> Forces:
     """The forces of a traction or of a force per volume, at the quadrature points of a boundary or of the body."""
     stations, on_volume = _stations(body), isinstance(load, BodyForce)
     if on_volume and stations is not None:
-        s, weight = _along(body, stations, load.axes)
+        s, weight = _along(body, _smooth_parts(load, body, stations), load.axes)
         x, *fields = _fields_along(body, s)
         weight = weight * np.array([section.A for section in body.shape.cross_sections(x[:, 0])])
     else:
         weight, x, *fields = _fields_on_mesh(load, name, body, part, on_volume)
     return _spread(load.axes, np.eye(3), weight[:, None] * load.at(x), x, *fields)
+
+
+def _smooth_parts(load: Distributed, body: Body, stations: np.ndarray) -> np.ndarray:
+    """The stations of a beam, with the corners and jumps of a force per volume along it."""
+    if not callable(getattr(load, load.quantity)):
+        return stations
+    start, end = body.shape.points(np.array([0.0, 1.0]))
+    value = cache(lambda s: load.at((start + s * (end - start))[None])[0])
+    for k in range(3):
+        component = lambda s, k=k: float(value(s)[k])  # noqa: E731
+        stations = breaks(f"{load.quantity} of {load.label}", component, stations)
+    return stations
 
 
 def _fields_on_mesh(
