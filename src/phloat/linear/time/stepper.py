@@ -162,9 +162,7 @@ class LinearStepper:
         self.node = int(np.searchsorted(self.nodes, self.t + SAME * whole))
         if self.node == len(self.nodes):
             return False
-        if self.rows and self.rows[-1].u is None:
-            u = self.inputs.at(self.t)
-            self.rows[-1] = replace(self._settled(self.rows[-1], u), u=u)
+        self._set_inputs()
         self.begin, self.whole = self.now, None
         self.move_to(float(self.nodes[self.node]))
         self.whole = self.step
@@ -201,19 +199,30 @@ class LinearStepper:
         self.previous, self.u_joints = step, step.u_end
         while self.output_times and self.output_times[0] <= self.t + SAME * step.h:
             x = (self.output_times[0] - self.begin.t) / step.h
-            row = self._within(step, 1.0 if abs(x - 1.0) < SAME else x)
-            time = self.output_times.pop(0)
-            u = self.inputs.at(time)
-            self.dense.append(replace(self._settled(row, u), t=time, u=u))
+            at_end, time = abs(x - 1.0) < SAME, self.output_times.pop(0)
+            row = replace(self._within(step, 1.0 if at_end else x), t=time)
+            self.dense.append(row if at_end else self._with_inputs(row))
         self._save_row(self.t == self.nodes[self.node] and self.node in self.saved)
 
     def _save_row(self, due: bool) -> None:
         if due:
             self.rows.append(self.now)
         if not self.dense and self.output_times and self.output_times[0] <= self.t_0:
-            u = self.inputs.at(self.t)
-            self.dense.append(replace(self._settled(self.now, u), u=u))
+            self.dense.append(self.now)
             self.output_times.pop(0)
+
+    def _set_inputs(self) -> None:
+        """Sets u of the rows at the current time, once the controller has been called."""
+        for rows in (self.rows, self.dense):
+            k = len(rows)
+            while k and rows[k - 1].u is None:
+                k -= 1
+                rows[k] = self._with_inputs(rows[k])
+
+    def _with_inputs(self, row: Row) -> Row:
+        """The row with the inputs at its time."""
+        u = self.inputs.at(row.t)
+        return replace(self._settled(row, u), u=u)
 
     def _complete(self, steps: Sequence[LinearStep | None]) -> None:
         """Sets λ of the last row by the polynomial through the stages of the steps before and after it, of order s + 1."""
@@ -280,9 +289,7 @@ class LinearStepper:
 
     def finish(self) -> None:
         """Completes the last row; λ is zero if there was no step."""
-        if self.rows and self.rows[-1].u is None:
-            u = self.inputs.at(self.rows[-1].t)
-            self.rows[-1] = replace(self._settled(self.rows[-1], u), u=u)
+        self._set_inputs()
         if self.previous is not None:
             self._complete([self.previous])
         elif self.rows and self.rows[-1].lam is None:
