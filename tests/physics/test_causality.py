@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -63,3 +64,25 @@ def test_the_velocity_of_an_edge_drives_a_bar():
     later = run.t > 0.1
     assert force[later] == pytest.approx(0.25 * 2.0 * np.sin(np.pi * run.t[later]) ** 2, abs=5e-3 * 0.5)
     assert np.abs(run.residual).max() < 1e-12 * run.energy.max()
+
+
+def test_effective_masses_of_an_edge_that_takes_a_velocity():
+    """A free square moves rigidly with its edge, m a²(1/3 + 1/12) about it; a mode has the mass of the other causality."""
+    found = []
+    for causality in ("velocity", "force"):
+        options = {"material": alu, "cells": "triangle", "causality": causality, "ports": {"edge": "right"}}
+        body = ph.Sheet.rectangle(0.5, 0.5, thickness=0.01, **options).discretise(4)
+        system = body.linear().split_port("edge", {"plane": (0, 1, 5), "out": (2, 3, 4)}).with_ports("edge.plane")
+        if causality == "force":
+            system = ph.swap_causality(system, "edge.plane")
+        modes = ph.modes(system, 6)
+        found.append(ph.effective_masses(modes, "edge.plane"))
+        assert ph.ports_report(system, "edge.plane", count=6).reached.min() > 1e-3
+    mass = alu.rho * 0.5**2 * 0.01
+    np.testing.assert_allclose(np.diag(found[0].total), [mass, mass, mass * 0.25 * 5 / 12], rtol=1e-9)
+    np.testing.assert_allclose(found[0].total, found[1].total, atol=1e-9 * mass)
+    np.testing.assert_allclose(found[0].masses[:2, :2], found[1].masses[:2, :2], atol=0.02 * mass)
+    options["causality"] = "velocity"
+    held = ph.Sheet.rectangle(0.5, 0.5, thickness=0.01, **options).discretise(2).linear()
+    with raises(ph.errors.InputError, "takes a velocity"):
+        ph.participation(ph.modes(held, 3), "edge")
