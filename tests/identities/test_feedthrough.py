@@ -384,6 +384,17 @@ def test_a_controller_reads_the_feedthrough_of_its_last_inputs():
     np.testing.assert_allclose([way for *_, way in seen][1:], 0.05 * np.cumsum(y_mean), rtol=1e-12)
 
 
+def test_a_run_has_the_same_inputs_at_given_times_as_at_its_steps():
+    """At a sample of the controller those that it has just set, also at the start and at the end."""
+    options = {"dt": 0.05, "u": {"b": 1.0}, "controller": lambda t, y: {"a": np.cos(7.0 * t)}, "every": 0.1}
+    whole = ph.simulate(general(11, {"a": 1, "b": 1}), t_end=0.5, **options)
+    chosen = [0, 1, 2, 7, 10]
+    some = ph.simulate(general(11, {"a": 1, "b": 1}), t_end=0.5, output=whole.t[chosen], **options)
+    np.testing.assert_array_equal(some.u, whole.u[chosen])
+    np.testing.assert_allclose(some.y["a"], whole.y["a"][chosen], rtol=1e-12)
+    assert whole.u[0, 0] == 1.0
+
+
 def test_rows_without_energy_follow_at_every_output():
     """The effort between two ports with feedthrough, from an inconsistent start and with jumps of the input."""
     one, two, C = both(5, (True, True))

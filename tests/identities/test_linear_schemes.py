@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from linear_zoo import INPUTS, random_system, start
+from linear_zoo import INPUTS, random_system, reference, start
 
 import phloat as ph
 from phloat.algebra.layout import Layout
+from phloat.control.fmu import stepper
 
 SCHEMES = {
     "gauss 1": ph.GaussLegendre(1),
@@ -129,6 +130,56 @@ def test_damping_does_not_move_the_limit_of_stormer_verlet():
     limit = 2.0 / ph.modes(random_system()).omega.max()
     result = ph.simulate(system, start(system), 200 * limit, dt=0.99 * limit, scheme=ph.StormerVerlet())
     assert result.energy[-1] < 0.1 * result.energy[0]
+
+
+@pytest.mark.parametrize("dt", [0.1, 0.05])
+def test_multipliers_at_given_times_are_as_accurate_as_at_steps(dt):
+    """They had been interpolated linearly between steps, with an error of 2e-3 here."""
+    system = random_system(damping=0.2, joints=2, driven=True)
+    options = {"dt": dt, "u": INPUTS, "scheme": ph.GaussLegendre(3)}
+    run = ph.simulate(system, start(system), 1.0, output=[0.22, 0.33, 0.5, 0.77], **options)
+    for t, lam in zip(run.t, run.lam, strict=True):
+        exact = reference(system, start(system), t)[1]
+        np.testing.assert_allclose(lam, exact, atol=1e-4 * dt**3 / 1e-3 * np.abs(exact).max())
+    whole = ph.simulate(system, start(system), 1.0, **options)
+    np.testing.assert_allclose(run.lam[2], whole.lam[whole.t == 0.5][0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("split", [2, -1])
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_the_force_of_a_rigid_spring_is_that_between_its_masses(stages, split):
+    """Masses of 1 and 2 kg, a rigid spring between them, one of 2 N/m to the ground, a push of 1 N: ω² = 2/3, force ⅔ cos ωt.
+
+    The stress has no energy and follows from rates, as λ does: a step determines its mean only.
+    """
+    L = np.array([[1.0, 1.0], [-1.0, 0.0]])
+    system = ph.LinearPHDAE(
+        E=np.diag([1.0, 2.0, 0.0, 0.5]),
+        J=np.block([[np.zeros((2, 2)), -L], [L.T, np.zeros((2, 2))]]),
+        B=np.array([[1.0], [0.0], [0.0], [0.0]]),
+        rows=Layout({"v": (2,), "link": (1,), "spring": (1,)}, "row"),
+        ports=Layout({"push": (1,)}, "port"),
+        split=split,
+    )
+    dt, scheme, root = 0.05, ph.GaussLegendre(stages), np.sqrt(2.0 / 3.0)
+    for output in (1, [0.0, 0.31, 0.5, 0.62, 1.0]):
+        run = ph.simulate(system, t_end=1.0, dt=dt, u={"push": 1.0}, scheme=scheme, output=output)
+        force = 2.0 / 3.0 * np.cos(root * run.t)
+        near = [dt, 2e-4, 1e-5][stages - 1]  # at both ends only the stages on one side are known
+        np.testing.assert_allclose(run["link"][:, 0], force, atol=near)
+        np.testing.assert_allclose(
+            run["v"][:, 1], np.sin(root * run.t) / (3.0 * root), atol=[1e-3, 1e-6, 1e-7][stages - 1]
+        )
+        if isinstance(output, int):
+            assert np.abs(run.residual).max() < 1e-14
+    unit = stepper(system, np.zeros(4), dt, outputs=["link"])
+    unit.inputs["push.effort"][:] = 1.0
+    unit.begin(0.0)
+    unit.advance(0.0, 0.5)
+    assert unit.outputs()["link"][0] == pytest.approx(2.0 / 3.0 * np.cos(0.5 * root), abs=dt)
+    stop = ph.Event(lambda t, y: y["link"][0] - 0.6, direction=-1)
+    run = ph.simulate(system, t_end=1.0, dt=dt, u={"push": 1.0}, scheme=scheme, events=[stop])
+    assert run.t[-1] == pytest.approx(np.arccos(0.9) / root, abs=[2 * dt, 1e-3, 1e-4][stages - 1])
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from messages import raises
 
 import phloat as ph
 
@@ -63,3 +64,61 @@ def test_the_velocity_of_an_edge_drives_a_bar():
     later = run.t > 0.1
     assert force[later] == pytest.approx(0.25 * 2.0 * np.sin(np.pi * run.t[later]) ** 2, abs=5e-3 * 0.5)
     assert np.abs(run.residual).max() < 1e-12 * run.energy.max()
+
+
+def test_effective_masses_of_an_edge_that_takes_a_velocity():
+    """A free square moves rigidly with its edge, m a²(1/3 + 1/12) about it; a mode has the mass of the other causality."""
+    found = []
+    for causality in ("velocity", "force"):
+        options = {"material": alu, "cells": "triangle", "causality": causality, "ports": {"edge": "right"}}
+        body = ph.Sheet.rectangle(0.5, 0.5, thickness=0.01, **options).discretise(4)
+        system = body.linear().split_port("edge", {"plane": (0, 1, 5), "out": (2, 3, 4)}).with_ports("edge.plane")
+        if causality == "force":
+            system = ph.swap_causality(system, "edge.plane")
+        modes = ph.modes(system, 6)
+        found.append(ph.effective_masses(modes, "edge.plane"))
+        assert ph.ports_report(system, "edge.plane", count=6).reached.min() > 1e-3
+    mass = alu.rho * 0.5**2 * 0.01
+    np.testing.assert_allclose(np.diag(found[0].total), [mass, mass, mass * 0.25 * 5 / 12], rtol=1e-9)
+    np.testing.assert_allclose(found[0].total, found[1].total, atol=1e-9 * mass)
+    np.testing.assert_allclose(found[0].masses[:2, :2], found[1].masses[:2, :2], atol=0.02 * mass)
+    options["causality"] = "velocity"
+    held = ph.Sheet.rectangle(0.5, 0.5, thickness=0.01, **options).discretise(2).linear()
+    with raises(ph.errors.InputError, "takes a velocity"):
+        ph.participation(ph.modes(held, 3), "edge")
+
+
+@pytest.mark.parametrize("method", ["modal", "balanced", "irka"])
+def test_reduced_bodies_keep_the_static_motion_of_edges_that_take_velocities(method):
+    """As for driven ports; without it the stress of the edge's motion was off by a factor of 10 at every order."""
+    options = {"cells": "triangle", "causality": "velocity", "clamped": "left", "ports": {"edge": "right"}}
+    damping = ph.Rayleigh(mass=0.1, relative_to="ground")
+    soft = ph.Material(E=2.5, nu=0.25, rho=1.3)
+    body = ph.Sheet.rectangle(1.0, 1.0, material=soft, damping=damping, **options).discretise(2).linear()
+    system = body.split_port("edge", {"plane": (0, 1, 5), "out": (2, 3, 4)}).with_ports("edge.plane")
+    if method == "modal":
+        basis = ph.reduction.modal_basis(system, count=4)
+    elif method == "balanced":
+        basis = ph.reduction.balanced_basis(system, order=20, band=(0.1, 4.0))
+    else:
+        pytest.importorskip("pymor")
+        basis = ph.reduction.irka_basis(system, order=20)
+    small, omega = ph.reduction.project(system, basis), np.array([0.03, 0.3, 0.9])
+    assert small.passive and small.rows.size <= 20
+    full, reduced = (ph.response(x, "edge.plane", omega=omega).values for x in (system, small))
+    assert np.abs(reduced - full).max() < 1e-3 * np.abs(full[2]).max()
+
+
+def test_zeros_of_an_edge_that_takes_a_velocity_are_the_poles_with_the_edge_free():
+    """Without the stresses that nothing moves: 45 zeros at s = 0 had come before the others. In any units of the port."""
+    soft = ph.Material(E=2.5, nu=0.25, rho=1.3)
+    options = {"cells": "triangle", "causality": "velocity", "clamped": "left", "ports": {"edge": "right"}}
+    body = ph.Sheet.rectangle(1.0, 1.0, material=soft, **options).discretise(2).linear()
+    system = body.split_port("edge", {"plane": (0, 1, 5), "out": (2, 3, 4)}).with_ports("edge.plane")
+    found, free = ph.zeros(system, "edge.plane"), ph.poles(ph.swap_causality(system, "edge.plane"))
+    assert len(found) == len(free) == len(ph.poles(system)) == 48
+    np.testing.assert_allclose(found, free, rtol=1e-10)
+    force = ph.Sheet.rectangle(1.0, 1.0, material=soft, **options | {"causality": "force"}).discretise(2).linear()
+    np.testing.assert_allclose(found[:3], ph.poles(force)[:3], rtol=0.05)
+    units = np.diag([1e6, 1e-6, 1.0])
+    np.testing.assert_allclose(ph.zeros(system.with_inputs(units, system.ports), "edge.plane"), found, rtol=1e-9)

@@ -164,3 +164,12 @@ def test_connections_that_do_not_fit_are_named():
         connect_titop(a, "a.C", b, "b.P", turn(0.3)[[0, 2, 1]], free=HINGE)
     with raises(ph.errors.InputError):
         connect_titop(a.closed("a.C[2]"), "a.C", b, "b.P")
+    with raises(ph.errors.InputError, "no rotation"):  # a₁ = R a₂ and f₁ = −R f₂ conserve power for rotations only
+        connect_titop(a, "a.C", b, "b.P", 2.0 * np.eye(3))
+
+
+def test_matrices_of_the_wrong_shape_are_not_reshaped():
+    model = to_titop(BEAM)
+    for wrong in ({"B": model.B.T}, {"C": model.C.T}, {"D": model.D.ravel()}):
+        with raises(ph.errors.InputError, next(iter(wrong))):
+            replace(model, **wrong)

@@ -264,7 +264,7 @@ class LinearStepper(ExternalStepper):
         self.system = system
         system.rows.indices(self.extra)  # raises PortError for an unknown name
         self.e = self.start = start
-        self.u, self.settled = np.zeros(system.ports.size), massless_rows(system)
+        self.u, (self.loose, self.settled) = np.zeros(system.ports.size), massless_rows(system)
         self.lam, self.way = np.zeros(system.multipliers.size), np.zeros(system.ports.size)
         self.solver: GaussSolver | None = None
 
@@ -281,6 +281,7 @@ class LinearStepper(ExternalStepper):
         for _ in times[1:]:
             mean, self.lam = (stages[0] for stages in self.solver.stages(self.e, self.u[None], self.u[None]))
             self.e = 2.0 * mean - self.e
+            self.e[self.loose] = mean[self.loose]  # as λ: a step determines their means only
             self.way = self.way + self.solver.h * self.system.output(mean, self.lam, self.u)
 
     def outputs(self) -> dict[str, np.ndarray]:

@@ -135,14 +135,22 @@ def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
 def _without_unreached_stresses(
     system: LinearPHDAE, A: np.ndarray, F: np.ndarray, C: np.ndarray, constraints: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A, F and C without stresses that no motion changes: they would be poles and zeros at s = 0 without meaning.
+    """A, F and C without stresses that no motion and no w changes: they would be poles and zeros at s = 0 without meaning.
 
     `constraints` are joint rows; only motions that they allow change stresses.
     """
     n = system.split
-    coupled = np.any(A[n:, n:]) or np.any(F[n:]) or np.any(C[:, n:]) or largest(system.E[:n, n:])
+    coupled = np.any(A[n:, n:]) or largest(system.E[:n, n:])
     if not 0 < n < system.rows.size or coupled:
         return A, F, C
-    U, size, _ = la.svd(A[n:, :n] @ la.null_space(constraints[:, :n], rcond=RANK), full_matrices=False)
-    T = la.block_diag(np.eye(n), U[:, size > ZERO * size.max(initial=0.0)])
+    allowed = np.eye(n) if constraints[:, n:].any() else la.null_space(constraints[:, :n], rcond=RANK)
+    U, size, _ = la.svd(A[n:, :n] @ allowed, full_matrices=False)
+    U = U[:, size > ZERO * size.max(initial=0.0)]
+    if (ports := np.hstack([F[n:], C[:, n:].T])).any():
+        ports = ports / _lengths(ports)
+        for _ in range(2):
+            ports = ports - U @ (U.T @ ports)
+        V, size, _ = la.svd(ports, full_matrices=False)
+        U = np.hstack([U, V[:, size > RANK]])
+    T = la.block_diag(np.eye(n), U)
     return T.T @ A @ T, T.T @ F, C @ T

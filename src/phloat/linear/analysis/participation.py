@@ -83,6 +83,10 @@ def participation(modes: Modes, ports: Ports) -> np.ndarray:
     columns, names = channels(system, ports)
     if largest(system.B_lam[:, columns]):
         raise InputError(f"{', '.join(names)}: a driven port is at rest in every mode; use effective_masses(…)")
+    if held := [name for name, c in zip(names, columns, strict=True) if largest(system.B[system.split :, [c]])]:
+        raise InputError(
+            f"{', '.join(held)}: a port that takes a velocity is at rest in every mode; use effective_masses(…)"
+        )
     return np.asarray((system.B[: system.split, columns].T @ modes.vectors).T)
 
 
@@ -114,22 +118,28 @@ def _require_real_modes(modes: Modes) -> None:
         raise InputError("these modes are gyroscopic; participation is defined for modes at rest")
 
 
+def _takes_velocity(system: LinearPHDAE, column: int) -> bool:
+    """Whether an input is the velocity of a driven joint, or acts on stresses only, as at sides that take velocities."""
+    n, B = system.split, system.B
+    return largest(system.B_lam[:, [column]]) > 0.0 or (largest(B[n:, [column]]) > 0.0 and not largest(B[:n, [column]]))
+
+
 def _driven_motion(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """r, (velocities, components): the velocities of the system for slow unit motions of driven ports.
 
     Raises InputError for ports that are not driven, and AccuracyError if the joints prevent the motion.
     """
     system = modes.system
-    free = [name for name, c in zip(names, columns, strict=True) if not largest(system.B_lam[:, [c]])]
+    free = [name for name, c in zip(names, columns, strict=True) if not _takes_velocity(system, c)]
     if free:
         raise InputError(f"{', '.join(free)} takes an effort; a base is a driven port (drive, Drive, swap_causality)")
     s = SLOW * (modes.elastic[0] if len(modes.elastic) else 1.0)
     G, flows = system.G, system.B_lam[:, columns].toarray()
     r = np.full((system.rows.size, 1), np.nan)
     with suppress(RuntimeError):
-        r = SaddleFactor(csr(s * system.E - system.J), G).solve(np.zeros((len(r), len(columns))), flows)
+        r = SaddleFactor(csr(s * system.E - system.J), G).solve(system.B[:, columns].toarray(), flows)
     gap = np.abs(G @ r - flows).max(initial=0.0)
-    if not gap <= RIGID_ERROR * np.abs(flows).max(initial=0.0):
+    if not np.isfinite(r).all() or not gap <= RIGID_ERROR * np.abs(flows).max(initial=0.0):
         raise AccuracyError(f"{', '.join(names)} cannot be moved slowly: the joints prevent it, or are redundant")
     return np.asarray(r[: system.split])
 
@@ -223,7 +233,7 @@ def ports_report(
 
 def _parts(modes: Modes, columns: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """The participation of each mode in each channel, (modes, channels)."""
-    driven = [bool(largest(modes.system.B_lam[:, [column]])) for column in columns]
+    driven = [_takes_velocity(modes.system, column) for column in columns]
     pairs = zip(names, driven, strict=True)
     return np.hstack([effective_masses(modes, n).factors if d else participation(modes, n) for n, d in pairs])
 

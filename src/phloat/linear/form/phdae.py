@@ -236,8 +236,9 @@ class LinearPHDAE(NamedBlocks):
 
     def with_inputs(self, T: np.ndarray | Matrix, ports: Layout) -> LinearPHDAE:
         """The system with the inputs v of other ports, u = T v, and their outputs Tᵀy; T may be an array of columns of u."""
-        if not sp.issparse(T):
+        if np.ndim(T) == 1:
             T = sp.csr_array((np.ones(len(T)), (T, np.arange(len(T)))), shape=(self.ports.size, len(T)))
+        T = csr(T)
         tall = {name: getattr(self, name) @ T for name in ("B", "P", "B_lam")}
         return replace(self, **tall, **{name: T.T @ getattr(self, name) @ T for name in ("S", "N")}, ports=ports)
 

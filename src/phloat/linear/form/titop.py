@@ -61,7 +61,9 @@ class Titop:
             raise InputError(f"ports is {self.ports!r}; it must be a Layout: names and shapes")
         n, m = len(np.atleast_2d(self.A)) if np.size(self.A) else 0, self.ports.size
         for name, shape in {"A": (n, n), "B": (n, m), "C": (m, n), "D": (m, m)}.items():
-            object.__setattr__(self, name, finite(name, np.reshape(getattr(self, name), shape), shape))
+            matrix = getattr(self, name)
+            empty = not np.size(matrix) and 0 in shape  # [] is a matrix without states
+            object.__setattr__(self, name, finite(name, np.zeros(shape) if empty else matrix, shape))
         given = np.zeros(m, bool) if self.accelerated is None else np.asarray(self.accelerated, bool)
         if given.shape != (m,):
             raise InputError(
@@ -214,7 +216,8 @@ def connect_titop(
     port_1, port_2 : str
         The ports, with as many components.
     R : array, (components, components), optional
-        From the axes of port 2 to those of port 1; default: the identity. In the plane the components are x, y, θ.
+        From the axes of port 2 to those of port 1, a rotation: R Rᵀ = 1; default: the identity. In the plane the components are
+        x, y, θ.
     free : sequence of int, optional
         Components that the joint leaves free, such as (2,) for a hinge in the plane: no force acts there.
 
@@ -243,6 +246,12 @@ def connect_titop(
     held = np.setdiff1d(np.arange(len(k_1)), released)
     if R[np.ix_(held, released)].any() or R[np.ix_(released, held)].any():
         raise InputError(f"R mixes the free components {tuple(free)} of {port_2!r} with the others")
+    turn = R[np.ix_(held, held)]
+    if (defect := np.abs(turn @ turn.T - np.eye(len(held))).max(initial=0.0)) > ASYMMETRY:
+        raise InputError(
+            f"R between {port_1!r} and {port_2!r} is no rotation: R Rᵀ − 1 has entries up to {defect:.2g}; take levers and gears "
+            "as ports of the bodies, or connect them with transformer(…, C)"
+        )
     parts, m = (first, second), first.ports.size
     joined = Titop(
         **{name: la.block_diag(*(getattr(p, name) for p in parts)) for name in "ABCD"},
@@ -250,7 +259,7 @@ def connect_titop(
         accelerated=np.concatenate([p._driven for p in parts]),
     )
     K = np.zeros_like(joined.D)
-    K[np.ix_(k_1[held], m + k_2[held])] = R[np.ix_(held, held)]
+    K[np.ix_(k_1[held], m + k_2[held])] = turn
     return _with_loop(joined, K + K.T, f"{port_1!r} and {port_2!r}").closed([port_1, port_2])
 
 

@@ -19,7 +19,7 @@ from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.form.second_order import SecondOrder, undamped
 from phloat.linear.reduction.basis import Basis
-from phloat.linear.reduction.modal import limits, static_drives
+from phloat.linear.reduction.modal import limits, static_drives, static_strains
 from phloat.linear.reduction.projection import split_basis
 
 MAX_MODES = 300  # of a larger system only this many modes, the lowest, are balanced
@@ -53,7 +53,7 @@ def balanced_basis(
     P = la.solve_continuous_lyapunov(form.A, -(W + W.T) / 2)
     value, directions = la.eigh((P[:count, :count] + P[:count, :count].T) / 2)
     selected = count_given if tolerance is None else int((value >= positive("tolerance", tolerance) * value[-1]).sum())
-    V = form.vectors @ directions[:, ::-1][:, :selected]
+    V = np.hstack([form.vectors @ directions[:, ::-1][:, :selected], static_strains(form.model, form.rigid)])
     return split_basis(form.model, form.rigid, V, static_drives(form.model, form.rigid))
 
 
@@ -93,15 +93,16 @@ class ModalForm:
         first = eigenmodes.rigid if rigid_damping <= 1e-10 * np.abs(D).max(initial=0.0) or not D.any() else 0
         V, omega, D = eigenmodes.vectors[:, first:], eigenmodes.omega[first:], D[first:, first:]
         B = V.T @ model.F
-        size = np.sqrt(((B / np.where(omega > 0.0, omega, 1.0)[:, None]) ** 2).sum(axis=0))
-        B = B[:, size > 0.0] / size[size > 0.0]
+        slow = B / np.where(omega > 0.0, omega, 1.0)[:, None]
+        size, on_stress = np.sqrt((slow**2).sum(axis=0)), np.arange(B.shape[1]) >= B.shape[1] - model.S.shape[1]
+        B = np.vstack([np.where(on_stress, 0.0, B), np.where(on_stress, slow, 0.0)])[:, size > 0.0] / size[size > 0.0]
         if not B.shape[1]:
             raise InputError("no input reaches an elastic mode, so there is nothing to balance; use other ports")
         count, O, zero = len(omega), np.diag(omega), np.zeros((len(omega), len(omega)))
         J = np.block([[-(D - D.T) / 2, -O], [O, zero]])
         R = la.block_diag((D + D.T) / 2, zero) + decay * np.eye(2 * count)
         active = np.concatenate([np.ones(count, bool), omega > 0.0])  # rigid motions with damping bring no stress
-        J, R, B = J[active][:, active], R[active][:, active], np.vstack([B, np.zeros_like(B)])[active]
+        J, R, B = J[active][:, active], R[active][:, active], B[active]
         poles = la.eigvals(J - R)
         if (slow := float(poles.real.max())) >= -1e-12 * float(np.abs(poles).max()):
             raise InputError(
@@ -113,7 +114,7 @@ class ModalForm:
 
 def elastic_velocities(form: ModalForm, order: int) -> int:
     """The number of elastic velocities for `order` states, of which rigid and driven motions take some."""
-    fixed = form.rigid.shape[1] + 2 * int(form.model.drives.any(axis=0).sum())
+    fixed = form.rigid.shape[1] + 2 * int(form.model.drives.any(axis=0).sum()) + 3 * form.model.S.shape[1]
     if (count := (whole_number("order", order, 1) - fixed) // 2) < 1:
         raise InputError(f"order is {order}, but rigid and driven motions need {fixed} states; use {fixed + 2} or more")
     return min(count, len(form.omega))

@@ -32,7 +32,8 @@ def modal_basis(
 ) -> Basis:
     """The basis of the rigid motions and of selected elastic modes, for `project`.
 
-    Either `band` or `count` selects the modes. The static motion of driven ports is always included.
+    Either `band` or `count` selects the modes. The static motion of driven ports, and of ports that take velocities, is always
+    included.
 
     Parameters
     ----------
@@ -74,8 +75,7 @@ def modal_basis(
             first = ", ".join(f"{w:.4g}" for w in eigenmodes.elastic[:4])
             raise InputError(f"no mode is between {low:g} and {high:g} rad/s; the first are at {first or 'none'} rad/s")
     rigid, V = eigenmodes.vectors[:, : eigenmodes.rigid], eigenmodes.vectors[:, chosen]
-    if static:
-        V = np.hstack([V, static_response(model, rigid)])
+    V = np.hstack([V, static_response(model, rigid) if static else static_strains(model, rigid)])
     return split_basis(model, rigid, V, static_drives(model, rigid))
 
 
@@ -103,6 +103,12 @@ def static_drives(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
     return model.factor(0.0, model.M @ rigid).solve(none, drives) if drives.shape[1] else none
 
 
+def static_strains(model: SecondOrder, rigid: np.ndarray) -> np.ndarray:
+    """The static motion of each input on stresses, such as a side that takes a velocity, (velocities, inputs on stresses)."""
+    forces = -(model.L @ model.S)
+    return model.factor(0.0, model.M @ rigid).solve(forces) if forces.shape[1] else forces
+
+
 def _up_to(omega: float, system: LinearPHDAE) -> Modes:
     """The lowest modes, at least all up to the frequency omega (rad/s)."""
     eigenmodes = modes(system)
@@ -127,7 +133,7 @@ def craig_bampton_basis(system: LinearPHDAE, *, modes: int) -> Basis:
     fixed = SecondOrder.from_system(fixed_system)
     Psi = fixed.factor(0.0, fixed.M @ fixed_rigid).solve(np.zeros((model.size, rows.shape[1])), unit)
     rigid = rigid_modes(system)
-    V = np.hstack([Phi, Psi / mass_lengths(Psi, model.M)])
+    V = np.hstack([Phi, Psi / mass_lengths(Psi, model.M), static_strains(model, rigid)])
     return split_basis(model, rigid, V, static_drives(model, rigid), max_columns=V.shape[1] - rigid.shape[1])
 
 

@@ -17,7 +17,7 @@ from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import eliminate
 from phloat.linear.reduction.balanced import ModalForm, elastic_velocities
 from phloat.linear.reduction.basis import Basis
-from phloat.linear.reduction.modal import static_drives
+from phloat.linear.reduction.modal import static_drives, static_strains
 from phloat.linear.reduction.projection import split_basis
 
 if TYPE_CHECKING:
@@ -118,8 +118,10 @@ def irka_basis(
         )
     V = reductor.V.to_numpy()
     V = V if len(V) == len(form.J) else V.T
-    velocities = form.vectors @ V[: len(form.omega)]
-    return split_basis(form.model, form.rigid, np.asarray(velocities), static_drives(form.model, form.rigid), count)
+    V = V[: len(form.omega)]
+    V = form.vectors @ (V @ la.eigh(V.T @ V)[1][:, ::-1][:, :count])  # leading directions: the modes have unit mass
+    V = np.hstack([V, static_strains(form.model, form.rigid)])
+    return split_basis(form.model, form.rigid, V, static_drives(form.model, form.rigid))
 
 
 def _irka_start(form: ModalForm, count: int) -> dict[str, np.ndarray]:

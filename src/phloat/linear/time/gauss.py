@@ -126,7 +126,9 @@ class GaussSolver:
         self.driven, (self.joint_rows, G) = largest(system.B_lam) > 0.0, independent(system.G)
         self.outputs, self.forces, self.into = PortOutputs(system), csr(system.G.T), system.input_map
         self.model: SecondOrder | None = None
-        if system.separable and not system.circulatory and not largest(self.into[system.split :]):
+        stresses = slice(system.split, None)
+        all_store = bool(np.diff(system.E.indptr)[stresses].all())  # none is a reaction, as of a rigid spring
+        if system.separable and all_store and not system.circulatory and not largest(self.into[stresses]):
             self.model = replace(SecondOrder.from_system(system), G=csr(G[:, : system.split]))
         try:
             self.factors = [self._factor(s if s.imag else s.real, G) for s in self.tableau.mu / h]

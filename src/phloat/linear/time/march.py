@@ -167,24 +167,16 @@ class EventSearch(Protocol):
 
 
 def _output_steps(times: np.ndarray, output: int | np.ndarray) -> set[int]:
-    """Indices of the steps to save: every `output` steps, or the two steps around each time of output."""
-    last = len(times) - 1
-    if isinstance(output, int):
-        return {*range(0, last + 1, output), last}
-    next_step = np.clip(np.searchsorted(times, output - 1e-9 * (times[1] - times[0])), 0, last)
-    return {*map(int, next_step), *map(int, np.maximum(next_step - 1, 0))}
+    """Indices of the steps to save: every `output` steps and the last, or none if times of output are given."""
+    return {*range(0, len(times), output), len(times) - 1} if isinstance(output, int) else set()
 
 
 def _result(run: LinearStepper, output: int | np.ndarray) -> LinearResult:
     """The result of a run, at the times of output if these are given."""
     run.finish()
     rows = run.rows if isinstance(output, int) else run.dense
-    t = np.array([row.t for row in rows])
-    lam = np.array([row.lam for row in run.rows])
-    if not isinstance(output, int):
-        lam = _interpolate(np.array([row.t for row in run.rows]), lam, t)
-    names = ("e", "u", "way", "works", "lost", "added")
-    e, u, way, works, lost, added = (np.array([getattr(row, name) for row in rows]) for name in names)
+    names = ("t", "e", "lam", "u", "way", "works", "lost", "added")
+    t, e, lam, u, way, works, lost, added = (np.array([getattr(row, name) for row in rows]) for name in names)
     return LinearResult(run.system, t, e, lam, u, way, works, lost, added=added, events=tuple(run.past))
 
 

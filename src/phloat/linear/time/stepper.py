@@ -122,7 +122,7 @@ class LinearStepper:
             list(output_times),
         )
         moving = system.split if system.split >= 0 else system.rows.size
-        self.ports, self.settled = PortOutputs(system), massless_rows(system)
+        self.ports, (self.loose, self.settled) = PortOutputs(system), massless_rows(system)
         none = np.zeros(system.ports.size)
         self.now = self.begin = self._settled(Row(self.t_0, e, np.zeros(moving), none, none), inputs.at(self.t_0))
         self.u_joints = inputs.at(nodes[0])  # the velocities that driven joints have now
@@ -162,9 +162,7 @@ class LinearStepper:
         self.node = int(np.searchsorted(self.nodes, self.t + SAME * whole))
         if self.node == len(self.nodes):
             return False
-        if self.rows and self.rows[-1].u is None:
-            u = self.inputs.at(self.t)
-            self.rows[-1] = replace(self._settled(self.rows[-1], u), u=u)
+        self._set_inputs()
         self.begin, self.whole = self.now, None
         self.move_to(float(self.nodes[self.node]))
         self.whole = self.step
@@ -185,7 +183,7 @@ class LinearStepper:
         begin = self.begin
         return Row(
             t=begin.t + x * step.h,
-            e=step.e_at(x),
+            e=self._e_at(step, x),
             way=begin.way + step.integral(step.e[:, : len(begin.way)], x),
             port_way=begin.port_way + step.integral(step.flows, x),
             works=begin.works + step.integral(step.powers, x),
@@ -193,35 +191,61 @@ class LinearStepper:
             added=begin.added,
         )
 
+    def _e_at(self, step: LinearStep, x: float) -> np.ndarray:
+        """e at a fraction of a step; rows without energy by the polynomial through the stages, as the start does not matter."""
+        e = step.e_at(x)
+        if len(self.loose):
+            e = e.copy()
+            e[self.loose] = lagrange(step.nodes, x) @ step.e[:, self.loose]
+        return e
+
     def accept(self) -> None:
-        """Accepts the step: completes the row before, and saves those that are due."""
+        """Accepts the step: completes the rows before, and saves those that are due."""
         if (step := self.step) is None:
             return
-        self._complete([self.previous, step])
+        near = [self.previous, step]
+        self._complete(near)
         self.previous, self.u_joints = step, step.u_end
         while self.output_times and self.output_times[0] <= self.t + SAME * step.h:
             x = (self.output_times[0] - self.begin.t) / step.h
-            row = self._within(step, 1.0 if abs(x - 1.0) < SAME else x)
-            time = self.output_times.pop(0)
-            u = self.inputs.at(time)
-            self.dense.append(replace(self._settled(row, u), t=time, u=u))
+            at_end, time = abs(x - 1.0) < SAME, self.output_times.pop(0)
+            row = replace(self._within(step, 1.0 if at_end else x), t=time)
+            self.dense.append(row if at_end else self._with_inputs(row))
+            if x < 0.5:
+                self._complete(near)
         self._save_row(self.t == self.nodes[self.node] and self.node in self.saved)
 
     def _save_row(self, due: bool) -> None:
         if due:
             self.rows.append(self.now)
         if not self.dense and self.output_times and self.output_times[0] <= self.t_0:
-            u = self.inputs.at(self.t)
-            self.dense.append(replace(self._settled(self.now, u), u=u))
+            self.dense.append(self.now)
             self.output_times.pop(0)
 
+    def _set_inputs(self) -> None:
+        """Sets u of the rows at the current time, once the controller has been called."""
+        for rows in (self.rows, self.dense):
+            k = len(rows)
+            while k and rows[k - 1].u is None:
+                k -= 1
+                rows[k] = self._with_inputs(rows[k])
+
+    def _with_inputs(self, row: Row) -> Row:
+        """The row with the inputs at its time."""
+        u = self.inputs.at(row.t)
+        return replace(self._settled(row, u), u=u)
+
     def _complete(self, steps: Sequence[LinearStep | None]) -> None:
-        """Sets λ of the last row by the polynomial through the stages of the steps before and after it, of order s + 1."""
-        if not self.rows or self.rows[-1].lam is not None:
-            return
+        """Sets λ, and rows that follow from λ, of the last rows by the polynomial through the stages of the steps around them."""
         near = [step for step in steps if step is not None]
-        times, values = np.concatenate([s.times for s in near]), np.vstack([s.lam for s in near])
-        self.rows[-1] = replace(self.rows[-1], lam=lagrange(times, self.rows[-1].t) @ values)
+        for rows in (self.rows, self.dense):
+            k = len(rows)
+            while near and k and rows[k - 1].lam is None:
+                k -= 1
+                weights = lagrange(np.concatenate([step.times for step in near]), rows[k].t)
+                e = rows[k].e.copy()
+                e[self.loose] = weights @ np.vstack([step.e[:, self.loose] for step in near])
+                rows[k] = replace(rows[k], e=e, lam=weights @ np.vstack([step.lam for step in near]))
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -250,7 +274,7 @@ class LinearStepper:
 
         def dense(x: float) -> tuple[float, LinearOutputs]:
             port_way = now.port_way + step.integral(step.flows, x)
-            row = replace(now, t=now.t + x * h, e=step.e_at(x), port_way=port_way)
+            row = replace(now, t=now.t + x * h, e=self._e_at(step, x), port_way=port_way)
             return row.t, self._outputs(row)
 
         return dense
@@ -271,8 +295,7 @@ class LinearStepper:
 
     def restart(self, e: np.ndarray | None = None) -> None:
         """Goes on after a jump of the inputs, or from other rows."""
-        if self.rows and self.previous is not None:
-            self._complete([self.previous])
+        self._complete([self.previous])
         self.previous = None
         if e is not None:
             added = self.now.added + self.changes[-1][2]
@@ -280,25 +303,23 @@ class LinearStepper:
 
     def finish(self) -> None:
         """Completes the last row; λ is zero if there was no step."""
-        if self.rows and self.rows[-1].u is None:
-            u = self.inputs.at(self.rows[-1].t)
-            self.rows[-1] = replace(self._settled(self.rows[-1], u), u=u)
-        if self.previous is not None:
-            self._complete([self.previous])
-        elif self.rows and self.rows[-1].lam is None:
-            self.rows[-1] = replace(self.rows[-1], lam=np.zeros(self.system.multipliers.size))
+        self._set_inputs()
+        self._complete([self.previous])
+        for rows in (self.rows, self.dense):
+            if rows and rows[-1].lam is None:
+                rows[-1] = replace(rows[-1], lam=np.zeros(self.system.multipliers.size))
 
 
-def massless_rows(system: LinearPHDAE) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+def massless_rows(system: LinearPHDAE) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], np.ndarray] | None]:
     """The function (e, u) ↦ e with the rows a without energy from 0 = F_ax e + F_aa e_a + (B_a − P_a) u, F = J − R.
 
-    None if there are no such rows.
-    A step determines their means only. Rows in joints, and all if F_aa is singular, stay as they are.
+    A step determines their means only. If F_aa is singular they follow from rates, like λ; the first value has their indices, and
+    the function is None, as it is without such rows. Rows in joints stay as they are.
     """
     rows = np.flatnonzero((np.diff(system.E.indptr) == 0) & (np.diff(system.G.tocsc().indptr) == 0))
     F, rest = csr(system.dynamics[rows]), np.setdiff1d(np.arange(system.rows.size), rows)
     if not len(rows) or np.linalg.cond(F_aa := F[:, rows].toarray()) > SINGULAR:
-        return None
+        return rows, None
     by_e, by_u = (-np.linalg.solve(F_aa, a.toarray()) for a in (F[:, rest], system.input_map[rows]))
 
     def settled(e: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -306,7 +327,7 @@ def massless_rows(system: LinearPHDAE) -> Callable[[np.ndarray, np.ndarray], np.
         out[rows] = by_e @ e[rest] + by_u @ u
         return out
 
-    return settled
+    return rows[:0], settled
 
 
 def require_efforts(t: float, returned: object) -> Mapping[str, Any]:

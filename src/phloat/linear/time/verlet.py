@@ -113,6 +113,8 @@ def _require_separable(system: LinearPHDAE) -> None:
             "StormerVerlet needs rows in the order (v | σ) that share no mass, and stresses without damping, joints and coupling"
             + cure
         )
+    if not np.diff(system.E.indptr)[n:].all():
+        raise InputError("StormerVerlet needs the compliance of every stress: a stress stores no energy" + cure)
     if largest(system.J[:n, :n]):
         raise InputError("StormerVerlet cannot step gyroscopic forces: J couples velocities with each other" + cure)
     if system.has_feedthrough:
