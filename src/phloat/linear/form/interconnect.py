@@ -69,9 +69,8 @@ def transformer(
     others = [port for port in joined.ports if port not in (port_1, port_2)]
     effort, names = f"{port_1}-{port_2}", {p: joined.ports.shape(p) for p in others}
     columns = sp.csr_array(sp.eye_array(joined.ports.size))
-    pair = (
-        columns[:, joined.ports.indices([port_2])] - columns[:, joined.ports.indices([port_1])] @ T
-    )  # u₁ = −C μ, u₂ = μ
+    # u₁ = −C μ, u₂ = μ
+    pair = columns[:, joined.ports.indices([port_2])] - columns[:, joined.ports.indices([port_1])] @ T
     ports = Layout({**names, effort: (T.shape[1],)}, "port")
     return _held(joined.with_inputs(sp.hstack([columns[:, joined.ports.indices(others)], pair]), ports), effort, effort)
 
@@ -98,8 +97,7 @@ def gyrator(
 def with_feedback(system: LinearPHDAE, U: Matrix) -> LinearPHDAE:
     """The system with u = K y + v, K = U − Uᵀ, and the new inputs v. K is skew, so no power is lost.
 
-    With a feedthrough D the outputs are y = (1 − D K)⁻¹ (y₀ + D v); raises InputError if 1 − D K
-    is singular: an algebraic loop.
+    With a feedthrough D the outputs are y = (1 − D K)⁻¹ (y₀ + D v); raises InputError if 1 − D K is singular: an algebraic loop.
     """
     columns = np.union1d(*U.nonzero())
     if not _has_feedthrough(system, columns):
@@ -112,8 +110,8 @@ def with_feedback(system: LinearPHDAE, U: Matrix) -> LinearPHDAE:
     if np.linalg.cond(unit - loop) > SINGULAR_LOOP:
         names = dict.fromkeys(system.ports.owner(int(k)) for k in columns)
         raise InputError(
-            f"ports {', '.join(map(repr, names))} form an algebraic loop: their outputs depend on their inputs at once, and the "
-            "equations of both have no unique solution; give one of the systems a state, or another gain"
+            f"ports {', '.join(map(repr, names))} form an algebraic loop: their outputs depend on their inputs at once, and "
+            "the equations of the loop have no unique solution; give one of the systems a state, or another gain"
         )
     F = la.inv(np.eye(len(K)) - K @ D)
     into, out = system.input_map, system.output_map
@@ -134,7 +132,7 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     """
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
     if system.driven([port]):
-        raise JointError(f"port {port!r} is driven already")
+        raise JointError(f"port {port!r} is driven already: its input is a flow; swap_causality is for ports that take an effort")
     columns = system.ports.indices([port])
     size = len(columns)
     if _has_feedthrough(system, columns):

@@ -14,7 +14,7 @@ Dynamics 41, 2017).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.linalg as la
@@ -54,7 +54,7 @@ class Titop:
     C: np.ndarray
     D: np.ndarray
     ports: Layout
-    accelerated: np.ndarray | None = None
+    accelerated: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
     def __post_init__(self) -> None:
         if not isinstance(self.ports, Layout):
@@ -62,7 +62,7 @@ class Titop:
         n, m = len(np.atleast_2d(self.A)) if np.size(self.A) else 0, self.ports.size
         for name, shape in {"A": (n, n), "B": (n, m), "C": (m, n), "D": (m, m)}.items():
             object.__setattr__(self, name, finite(name, np.reshape(getattr(self, name), shape), shape))
-        given = np.zeros(m, bool) if self.accelerated is None else np.asarray(self.accelerated, bool)
+        given = np.asarray(self.accelerated, bool) if np.size(self.accelerated) else np.zeros(m, bool)
         if given.shape != (m,):
             raise InputError(
                 f"accelerated is {self.accelerated!r}; it must have one entry for each of the {m} channels"
@@ -80,16 +80,11 @@ class Titop:
         return self._names("force", "acceleration")
 
     def _names(self, driven: str, free: str) -> tuple[str, ...]:
-        pairs = zip(*(self._numbered(word) for word in (driven, free)), self._driven, strict=True)
+        pairs = zip(*(self._channels(f".{word}") for word in (driven, free)), self.accelerated, strict=True)
         return tuple(a if is_driven else b for a, b, is_driven in pairs)
 
-    def _numbered(self, word: str) -> list[str]:
-        return [name for port in self.ports for name in numbered(f"{port}.{word}", self.ports.shape(port)[0])]
-
-    @property
-    def _driven(self) -> np.ndarray:
-        assert self.accelerated is not None
-        return self.accelerated
+    def _channels(self, ending: str = "") -> list[str]:
+        return [name for port in self.ports for name in numbered(f"{port}{ending}", self.ports.shape(port)[0])]
 
     @property
     def poles(self) -> np.ndarray:
@@ -107,16 +102,14 @@ class Titop:
                 f"channels {', '.join(map(repr, names))} cannot be inverted: a force there changes no acceleration at once"
             )
         inverse, size = la.inv(D_kk), len(self.D)
-        sign = np.where(self._driven[k], -1.0, 1.0)[
-            :, None
-        ]  # a force of the body on its neighbour, −f, is a force on the body
+        sign = np.where(self.accelerated[k], -1.0, 1.0)[:, None]  # an output is −f, the force on the neighbour
         # the new input is v_k = ± y_k, the new output ∓ u_k: u = X x + U v
         X, U = np.zeros(self.C.shape), np.eye(size)
         X[k], U[k] = -inverse @ self.C[k], -inverse @ self.D[k]
         U[np.ix_(k, k)] = inverse * sign.T
         C, D = self.C + self.D @ X, self.D @ U
         C[k], D[k] = -sign * X[k], -sign * U[k]
-        accelerated = self._driven.copy()
+        accelerated = self.accelerated.copy()
         accelerated[k] = ~accelerated[k]
         return replace(self, A=self.A + self.B @ X, B=self.B @ U, C=C, D=D, accelerated=accelerated)
 
@@ -125,7 +118,7 @@ class Titop:
         k, _ = channels(self, ports)
         mask = np.ones(len(self.D), bool)
         mask[k] = False
-        layout, accelerated = self.ports.masked(mask), self._driven[mask]
+        layout, accelerated = self.ports.masked(mask), self.accelerated[mask]
         return replace(
             self, B=self.B[:, mask], C=self.C[mask], D=self.D[np.ix_(mask, mask)], ports=layout, accelerated=accelerated
         )
@@ -136,12 +129,12 @@ class Titop:
 
     def _with_inputs(self, port: str, free: Sequence[int], held: bool = True) -> Titop:
         """The model with accelerations as inputs of the port (forces unless `held`), and forces of its components `free`."""
-        wanted = self._driven.copy()
+        wanted = self.accelerated.copy()
         columns, _ = channels(self, port)
         wanted[columns] = held
         wanted[columns[list(free)]] = False
-        change = np.flatnonzero(wanted != self._driven)
-        names = [name for p in self.ports for name in numbered(p, self.ports.shape(p)[0])]
+        change = np.flatnonzero(wanted != self.accelerated)
+        names = self._channels()
         return self.inverted([names[k] for k in change]) if len(change) else self
 
     def __repr__(self) -> str:
@@ -247,7 +240,7 @@ def connect_titop(
     joined = Titop(
         **{name: la.block_diag(*(getattr(p, name) for p in parts)) for name in "ABCD"},
         ports=joined_layouts((p.ports for p in parts), "port"),
-        accelerated=np.concatenate([p._driven for p in parts]),
+        accelerated=np.concatenate([p.accelerated for p in parts]),
     )
     K = np.zeros_like(joined.D)
     K[np.ix_(k_1[held], m + k_2[held])] = R[np.ix_(held, held)]
@@ -258,7 +251,7 @@ def _with_loop(model: Titop, K: np.ndarray, where: str) -> Titop:
     """The model with u = K y + v; raises InputError for an algebraic loop without a unique solution."""
     if not _regular(loop := np.eye(len(K)) - model.D @ K):
         raise InputError(
-            f"{where} form an algebraic loop without a unique solution: they already have the same acceleration"
+            f"{where} form an algebraic loop without a unique solution: they have the same acceleration already"
         )
     F = la.inv(loop)
     back = K @ F  # u = K F (C x + D v) + v
@@ -273,9 +266,9 @@ def from_titop(model: Titop) -> LinearPHDAE:
     D − C A⁻¹B = Φ Φᵀ, so that A must not have a pole at zero. Raises InputError if the velocities are not passive, such as for
     outputs that are not at the inputs, or if a channel has no mass to be inverted: a prescribed acceleration is no port of power.
     """
-    names = [name for p in model.ports for name in numbered(p, model.ports.shape(p)[0])]
-    if model._driven.any():
-        model = model.inverted([names[k] for k in np.flatnonzero(model._driven)])
+    if model.accelerated.any():
+        names = model._channels()
+        model = model.inverted([names[k] for k in np.flatnonzero(model.accelerated)])
     if len(model.A) and not _regular(model.A):
         raise InputError(
             "the model has a pole at zero, so its accelerations have no integral in these states; remove it (minreal)"

@@ -13,7 +13,7 @@ from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, ProjectedStartWarning, finite, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.gauss import nearest_consistent
-from phloat.linear.time.step import LinearScheme, LinearSolver, LinearStep, PortOutputs, Signals, lagrange
+from phloat.linear.time.step import LinearScheme, LinearSolver, LinearStep, PortOutputs, Signals, lagrange_values
 
 WAY = ".way"  # suffix of the integral of an output
 CLOSED = 1e-9  # violation of joints that is round-off, relative to the velocities
@@ -23,7 +23,7 @@ INSTANT = 16 * np.finfo(float).eps  # of a time or a step: round-off
 
 
 class LinearOutputs(dict[str, Any]):
-    """What a controller or an event gets: y by port name, its integral since the start, `y["elbow.way"]`, and rows by name.
+    """What controllers and events receive: y by port name, its integral since the start, `y["elbow.way"]`, and rows by name.
 
     The value is a float for a port with one component, otherwise an array. A feedthrough acts with the inputs just before; of a
     driven port, whose output is an effort, the values are zero.
@@ -82,7 +82,7 @@ class ControlledInputs:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class OutputRow:
     """An output row: `way`, `port_way`, `works` and `lost` are integrals up to t; `added` is the energy that events have added."""
 
     t: float
@@ -96,8 +96,8 @@ class Row:
     lam: np.ndarray | None = None  # known when the next step has ended
 
 
-class LinearStepper:
-    """Steps between equal nodes, cut at events. For the search of events it is its own run and task."""
+class LinearRun:
+    """Steps between equal nodes, cut at events. The search of events takes it as stepper, run and task."""
 
     def __init__(
         self,
@@ -110,26 +110,23 @@ class LinearStepper:
         saved: set[int],
         output_times: np.ndarray,
         events: Sequence[Any] = (),
-        result: Callable[[LinearStepper], Any],
+        result: Callable[[LinearRun], Any],
     ) -> None:
         self.system, self.scheme, self.inputs, self.nodes, self.saved = system, scheme, inputs, nodes, saved
         self.run = self.task = self
         self.result = lambda: result(self)
-        self.t_0, self.t_end, self.events, self.output_times = (
-            float(nodes[0]),
-            float(nodes[-1]),
-            events,
-            list(output_times),
-        )
+        self.t_0, self.t_end = float(nodes[0]), float(nodes[-1])
+        self.whole_length = (self.t_end - self.t_0) / (len(nodes) - 1)
+        self.events, self.output_times = events, list(output_times)
         moving = system.split if system.split >= 0 else system.rows.size
         self.ports, self.settled = PortOutputs(system), massless_rows(system)
         none = np.zeros(system.ports.size)
-        self.now = self.begin = self._settled(Row(self.t_0, e, np.zeros(moving), none, none), inputs.at(self.t_0))
+        self.now = self.begin = self._settled(OutputRow(self.t_0, e, np.zeros(moving), none, none), inputs.at(self.t_0))
         self.u_joints = inputs.at(nodes[0])  # the velocities that driven joints have now
         self.past: list[Any] = []
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
-        self.rows: list[Row] = []
-        self.dense: list[Row] = []  # at the times of output
+        self.rows: list[OutputRow] = []
+        self.dense: list[OutputRow] = []  # at the times of output
         self.node = 0  # at which the current step ends
         self.step: LinearStep | None = None  # the current one, which an event may cut
         self.whole: LinearStep | None = None  # the current one without cuts
@@ -149,7 +146,7 @@ class LinearStepper:
 
     def solver(self, h: float) -> LinearSolver:
         """The factors of a step length; those of whole steps are retained, and those of the last other length."""
-        whole = (self.t_end - self.t_0) / (len(self.nodes) - 1)
+        whole = self.whole_length
         h = whole if abs(h - whole) < SAME * whole else h
         if h not in self.solvers:
             self.solvers = {length: solver for length, solver in self.solvers.items() if length == whole}
@@ -158,13 +155,10 @@ class LinearStepper:
 
     def advance(self) -> bool:
         """Takes the step to the next node; False at the end."""
-        whole = (self.t_end - self.t_0) / (len(self.nodes) - 1)
-        self.node = int(np.searchsorted(self.nodes, self.t + SAME * whole))
+        self.node = int(np.searchsorted(self.nodes, self.t + SAME * self.whole_length))
         if self.node == len(self.nodes):
             return False
-        if self.rows and self.rows[-1].u is None:
-            u = self.inputs.at(self.t)
-            self.rows[-1] = replace(self._settled(self.rows[-1], u), u=u)
+        self._complete_inputs()
         self.begin, self.whole = self.now, None
         self.move_to(float(self.nodes[self.node]))
         self.whole = self.step
@@ -180,10 +174,10 @@ class LinearStepper:
         assert step is not None
         self.step, self.now = step, replace(self._within(step, 1.0), t=time)
 
-    def _within(self, step: LinearStep, x: float) -> Row:
+    def _within(self, step: LinearStep, x: float) -> OutputRow:
         """The row at a fraction of a step."""
         begin = self.begin
-        return Row(
+        return OutputRow(
             t=begin.t + x * step.h,
             e=step.e_at(x),
             way=begin.way + step.integral(step.e[:, : len(begin.way)], x),
@@ -202,18 +196,25 @@ class LinearStepper:
         while self.output_times and self.output_times[0] <= self.t + SAME * step.h:
             x = (self.output_times[0] - self.begin.t) / step.h
             row = self._within(step, 1.0 if abs(x - 1.0) < SAME else x)
-            time = self.output_times.pop(0)
-            u = self.inputs.at(time)
-            self.dense.append(replace(self._settled(row, u), t=time, u=u))
+            self.dense.append(self._with_inputs(replace(row, t=self.output_times.pop(0))))
         self._save_row(self.t == self.nodes[self.node] and self.node in self.saved)
 
     def _save_row(self, due: bool) -> None:
         if due:
             self.rows.append(self.now)
         if not self.dense and self.output_times and self.output_times[0] <= self.t_0:
-            u = self.inputs.at(self.t)
-            self.dense.append(replace(self._settled(self.now, u), u=u))
+            self.dense.append(self._with_inputs(self.now))
             self.output_times.pop(0)
+
+    def _with_inputs(self, row: OutputRow) -> OutputRow:
+        """The row with its inputs, and its massless rows as these determine them."""
+        u = self.inputs.at(row.t)
+        return replace(self._settled(row, u), u=u)
+
+    def _complete_inputs(self) -> None:
+        """Sets the inputs of the last row, unless that has been done."""
+        if self.rows and self.rows[-1].u is None:
+            self.rows[-1] = self._with_inputs(self.rows[-1])
 
     def _complete(self, steps: Sequence[LinearStep | None]) -> None:
         """Sets λ of the last row by the polynomial through the stages of the steps before and after it, of order s + 1."""
@@ -221,7 +222,7 @@ class LinearStepper:
             return
         near = [step for step in steps if step is not None]
         times, values = np.concatenate([s.times for s in near]), np.vstack([s.lam for s in near])
-        self.rows[-1] = replace(self.rows[-1], lam=lagrange(times, self.rows[-1].t) @ values)
+        self.rows[-1] = replace(self.rows[-1], lam=lagrange_values(times, self.rows[-1].t) @ values)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -232,7 +233,7 @@ class LinearStepper:
         assert self.whole is not None
         return self._outputs(self._within(self.whole, x))
 
-    def _outputs(self, row: Row) -> LinearOutputs:
+    def _outputs(self, row: OutputRow) -> LinearOutputs:
         """The outputs of a row. Inputs matter to a feedthrough and to rows without energy only."""
         u = np.zeros(self.system.ports.size)
         if self.ports.feedthrough is not None or self.settled is not None:
@@ -240,7 +241,7 @@ class LinearStepper:
         e = self._settled(row, u).e
         return LinearOutputs(self.system, e, self.ports.of_rows(e, u), row.port_way)
 
-    def _settled(self, row: Row, u: np.ndarray) -> Row:
+    def _settled(self, row: OutputRow, u: np.ndarray) -> OutputRow:
         """The row with its massless rows as inputs and the others determine them."""
         return row if self.settled is None else replace(row, e=self.settled(row.e, u))
 
@@ -280,9 +281,7 @@ class LinearStepper:
 
     def finish(self) -> None:
         """Completes the last row; λ is zero if there was no step."""
-        if self.rows and self.rows[-1].u is None:
-            u = self.inputs.at(self.rows[-1].t)
-            self.rows[-1] = replace(self._settled(self.rows[-1], u), u=u)
+        self._complete_inputs()
         if self.previous is not None:
             self._complete([self.previous])
         elif self.rows and self.rows[-1].lam is None:
@@ -290,10 +289,9 @@ class LinearStepper:
 
 
 def massless_rows(system: LinearPHDAE) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
-    """The function (e, u) ↦ e with the rows a without energy from 0 = F_ax e + F_aa e_a + (B_a − P_a) u, F = J − R.
+    """The function (e, u) ↦ e that computes the rows a without energy from 0 = F_ax e + F_aa e_a + (B_a − P_a) u, F = J − R.
 
-    None if there are no such rows.
-    A step determines their means only. Rows in joints, and all if F_aa is singular, stay as they are.
+    A step determines only their means. None if there are no such rows or F_aa is singular; rows in joints stay as they are.
     """
     rows = np.flatnonzero((np.diff(system.E.indptr) == 0) & (np.diff(system.G.tocsc().indptr) == 0))
     F, rest = csr(system.dynamics[rows]), np.setdiff1d(np.arange(system.rows.size), rows)

@@ -16,7 +16,7 @@ import numpy as np
 from phloat.errors import not_negative, positive
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.pattern import Solve, linear_solver
-from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass
+from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass_matrix
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.task import Task
@@ -66,7 +66,7 @@ class RadauIIA:
     mass: str = field(default="full", metadata=MASS)
 
     def __post_init__(self) -> None:
-        require_mass(self.mass)
+        require_mass_matrix(self.mass)
         positive("rtol", self.rtol)
         not_negative("atol", self.atol)
 
