@@ -44,9 +44,9 @@ def beam_basis(
     }
     many = {name: sum(counts[family] for family in name.split(AND)) for name in parts}
     fields = {name: _fields(part, many[name], loads[part.columns]) for name, part in parts.items()}
-    return _ritz_basis(
-        parts, _shortened(parts, fields, elastic, len(loads)) if companions else fields, elastic, len(loads)
-    )
+    if companions:
+        fields = _shortened(parts, fields, elastic, len(loads))
+    return _ritz_basis(parts, fields, elastic, len(loads))
 
 
 def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray, *, companions: bool = True) -> Basis:

@@ -246,7 +246,7 @@ class Body:
         host: Body = made.repeat(chord if beam is made.recipe else replace(made.recipe, beam=chord))
         if not np.array_equal(host.shape.places(), self.shape.places()):
             raise InputError(
-                f"the places of frame={beam.frame!r} are nodes; shortening='slaved' needs a named frame instead"
+                f"frame={beam.frame!r} adds nodes to the beam; shortening='slaved' needs a named frame instead, such as 'chord'"
             )
         return host
 

@@ -261,7 +261,7 @@ class Continuum(MeshBody):
         if (self.M.diagonal() <= 0.0).any():
             raise InputError(
                 f"some coordinates of this {type(self.recipe).__name__} have no mass, as slopes of elements='hhj' with a frame: "
-                "reduced(modes=…) takes care of them; leave frame= out for small motions"
+                "use reduced(modes=…), which eliminates them, or leave frame= out for small motions"
             )
 
     def linear(self, boundary: Sequence[str] = ()) -> LinearPHDAE:

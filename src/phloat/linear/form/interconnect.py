@@ -132,7 +132,9 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     """
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
     if system.driven([port]):
-        raise JointError(f"port {port!r} is driven already: its input is a flow; swap_causality is for ports that take an effort")
+        raise JointError(
+            f"port {port!r} is driven already: its input is a flow; swap_causality is for ports that take an effort"
+        )
     columns = system.ports.indices([port])
     size = len(columns)
     if _has_feedthrough(system, columns):

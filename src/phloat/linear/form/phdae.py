@@ -23,6 +23,7 @@ from phloat.algebra.sparse import (
     skew_defect,
     stacked,
     symmetry_defect,
+    unit_columns,
     zero_matrix,
 )
 from phloat.algebra.tables import facts, grid, name_list
@@ -232,7 +233,7 @@ class LinearPHDAE(NamedBlocks):
     def with_inputs(self, T: np.ndarray | Matrix, ports: Layout) -> LinearPHDAE:
         """The system with the inputs v of other ports, u = T v, and their outputs Tᵀy; T may be an array of columns of u."""
         if not sp.issparse(T):
-            T = sp.csr_array((np.ones(len(T)), (T, np.arange(len(T)))), shape=(self.ports.size, len(T)))
+            T = unit_columns(T, self.ports.size)
         tall = {name: getattr(self, name) @ T for name in ("B", "P", "B_lam")}
         return replace(self, **tall, **{name: T.T @ getattr(self, name) @ T for name in ("S", "N")}, ports=ports)
 
@@ -320,8 +321,8 @@ def _invertible(Q: Any, rows: Layout) -> Matrix:
     if null.shape[1]:
         block = rows.owner(int(np.argmax(np.abs(null).max(axis=1))))
         raise StructureError(
-            f"Q is singular, of rank {rows.size - null.shape[1]} for {rows.size} rows: a combination of states, mostly of {block!r}, "
-            "stores no energy and acts on nothing; leave it out (of a position without a spring, its rate is enough)"
+            f"Q is singular, of rank {rows.size - null.shape[1]} for {rows.size} rows: some combination of states, mostly of "
+            f"{block!r}, stores no energy and acts on nothing; leave it out (for a position without a spring, its rate is enough)"
         )
     return matrix
 
