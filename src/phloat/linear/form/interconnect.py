@@ -100,7 +100,7 @@ def with_feedback(system: LinearPHDAE, U: Matrix) -> LinearPHDAE:
     With a feedthrough D the outputs are y = (1 − D K)⁻¹ (y₀ + D v); raises InputError if 1 − D K is singular: an algebraic loop.
     """
     columns = np.union1d(*U.nonzero())
-    if not _has_feedthrough(system, columns):
+    if not system.feeds_through(columns):
         coupling = csr(system.B @ U @ system.B.T)
         G = system.G - system.B_lam @ csr(U - U.T) @ system.B.T
         return replace(system, J=csr(system.J + coupling - coupling.T), G=csr(G))
@@ -137,7 +137,7 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
         )
     columns = system.ports.indices([port])
     size = len(columns)
-    if _has_feedthrough(system, columns):
+    if system.feeds_through(columns):
         node = _driven_node(f"{port}.node", name, size)
         swapped = transformer(system, port, node, f"{port}.node")
         ports = {port if p == f"{port}.node.drive" else p: shape for p, shape in swapped.ports.shapes.items()}
@@ -174,7 +174,7 @@ def _held(system: LinearPHDAE, port: str, name: str) -> LinearPHDAE:
     columns = system.ports.indices([port])
     closed = system.with_ports(*(p for p in system.ports if p != port))
     effort = Layout({name: (len(columns),)}, "multiplier")
-    if not _has_feedthrough(system, columns):
+    if not system.feeds_through(columns):
         return replace(
             closed,
             G=csr(sp.vstack([closed.G, system.B[:, columns].T])),
@@ -231,13 +231,6 @@ def input_matrices(into: Matrix, out: Matrix, D: Matrix | np.ndarray) -> dict[st
     """B, P, S and N of the input map B − P, the output map B + P and the feedthrough S + N."""
     B, P, S, N = 0.5 * (into + out), 0.5 * (out - into), 0.5 * (D + D.T), 0.5 * (D - D.T)
     return {"B": csr(B), "P": csr(P), "S": csr(S), "N": csr(N)}
-
-
-def _has_feedthrough(system: LinearPHDAE, columns: np.ndarray) -> bool:
-    """Whether these inputs have a feedthrough, among each other or with other ports."""
-    if not system.has_feedthrough:
-        return False
-    return any(map(largest, (system.P[:, columns], system.S[columns], system.N[columns])))
 
 
 def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None) -> Matrix:

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.blocks import NamedBlocks
-from phloat.algebra.layout import Layout, joined_layouts
+from phloat.algebra.layout import Layout, NamedBlocks, joined_layouts
 from phloat.algebra.sparse import (
     Matrix,
     csr,
@@ -174,6 +173,11 @@ class LinearPHDAE(NamedBlocks):
         """Whether P, S or N is not zero."""
         return self.P.nnz + self.S.nnz + self.N.nnz > 0
 
+    def feeds_through(self, columns: np.ndarray | slice) -> bool:
+        """Whether these inputs have a feedthrough, among each other or with other ports."""
+        blocks = (self.P[:, columns], self.S[columns], self.N[columns])
+        return self.has_feedthrough and any(map(largest, blocks))
+
     @property
     def W(self) -> Matrix:
         """The dissipation [[R, P], [Pᵀ, S]] in (e, u)."""
@@ -305,8 +309,7 @@ def linear_only(system: object, *, circulatory: bool = False, feedthrough: bool 
             "linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate and simulate accept such a system"
         )
     if system.has_feedthrough and not feedthrough:
-        slices = system.ports.slices.items()
-        ports = [p for p, k in slices if any(map(largest, (system.P[:, k], system.S[k], system.N[k])))]
+        ports = [port for port, columns in system.ports.slices.items() if system.feeds_through(columns)]
         raise InputError(
             f"ports {', '.join(map(repr, ports))} have a feedthrough (P, S or N), which is not supported here; close them with "
             "with_ports(…), or connect them first. poles, zeros, response, simulate, wire, transformer, gyrator, eliminate, "
