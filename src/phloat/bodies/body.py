@@ -241,7 +241,7 @@ class Body:
             return self
         if made is None or any(step.method == "reduced" for step in made.steps):
             raise InputError("shortening='slaved' is for a beam as discretised; this one has been reduced before")
-        beam = getattr(made.recipe, "beam", made.recipe)  # of a piece the recipe of the split beam
+        beam = getattr(made.recipe, "beam", made.recipe)  # the recipe of a piece contains that of the whole beam
         chord = replace(beam, frame="chord")
         host: Body = made.repeat(chord if beam is made.recipe else replace(made.recipe, beam=chord))
         if not np.array_equal(host.shape.places(), self.shape.places()):

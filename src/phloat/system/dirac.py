@@ -70,7 +70,9 @@ class DiracStructure:
                 f"the kinds are {', '.join(sorted(set(self.kinds.values())))}; every pair needs one of {', '.join(KINDS)}"
             )
         if self.dimension != self.ports.size:
-            raise StructureError(f"the dimension is {self.dimension}, and the number of pairs {self.ports.size}")
+            raise StructureError(
+                f"the dimension is {self.dimension}, but there are {self.ports.size} pairs: rows of [K L] repeat others"
+            )
         if (defect := self.power_defect) > TOLERANCE:
             raise StructureError(f"power is not conserved: relative defect {defect:.1e}")
 

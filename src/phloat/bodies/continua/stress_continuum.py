@@ -98,7 +98,7 @@ class StressContinuum:
     velocity: Field  # of all velocities
     damping: Damping
     ports: Mapping[str, Place]
-    fields: tuple[str, ...] = ()  # sides that `linear` opens in any case
+    fields: tuple[str, ...] = ()  # sides that are always inputs of `linear`
     construction: Construction | None = None
 
     def __repr__(self) -> str:

@@ -230,12 +230,16 @@ def connect_titop(
     first, second = first._with_inputs(port_1, (), held=False), second._with_inputs(port_2, free)
     (k_1, _), (k_2, _) = channels(first, port_1), channels(second, port_2)
     if len(k_1) != len(k_2):
-        raise InputError(f"ports {port_1!r} and {port_2!r} have {len(k_1)} and {len(k_2)} components")
+        raise InputError(
+            f"ports {port_1!r} and {port_2!r} have {len(k_1)} and {len(k_2)} components; connect equal ones"
+        )
     R = finite("R", np.eye(len(k_1)) if R is None else R, (len(k_1), len(k_2)))
     released = np.array(free, dtype=int)
     held = np.setdiff1d(np.arange(len(k_1)), released)
     if R[np.ix_(held, released)].any() or R[np.ix_(released, held)].any():
-        raise InputError(f"R mixes the free components {tuple(free)} of {port_2!r} with the others")
+        raise InputError(
+            f"R mixes the free components {tuple(free)} of {port_2!r} with the others; give another R or free=…"
+        )
     parts, m = (first, second), first.ports.size
     joined = Titop(
         **{name: la.block_diag(*(getattr(p, name) for p in parts)) for name in "ABCD"},
@@ -280,7 +284,10 @@ def from_titop(model: Titop) -> LinearPHDAE:
     scaled = mobility / unit / unit[:, None]
     size, shapes = la.eigh(0.5 * (scaled + scaled.T))
     if np.abs(scaled - scaled.T).max(initial=0.0) > ASYMMETRY or size.min(initial=0.0) < -RIGID:
-        raise InputError("the rigid accelerations are not those of a mass: D − C A⁻¹B is not symmetric and positive")
+        raise InputError(
+            "the rigid accelerations are not those of a mass: D − C A⁻¹B is not symmetric and positive; use the same "
+            "ports for inputs and outputs"
+        )
     Phi = unit[:, None] * shapes[:, size > RIGID] * np.sqrt(size[size > RIGID])
     A, B = la.block_diag(model.A, np.zeros((Phi.shape[1],) * 2)), np.vstack([model.B, Phi.T])
     return from_state_space(A, B, np.hstack([C, Phi]), ports={p: model.ports.shape(p)[0] for p in model.ports})
