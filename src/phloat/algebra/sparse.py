@@ -89,7 +89,7 @@ def unit_columns(chosen: np.ndarray, size: int) -> Matrix:
 
 
 def block_columns(blocks: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> np.ndarray:
-    """The matrix of (rows of a block, its columns), one block of columns after another."""
+    """The dense matrix of blocks (row indices, values), whose columns follow each other."""
     out, start = np.zeros((rows, sum(V.shape[1] for _, V in blocks))), 0
     for index, V in blocks:
         out[index, start : start + V.shape[1]] = V

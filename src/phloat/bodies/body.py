@@ -197,8 +197,8 @@ class Body:
         m (m + 1) / 2 in all; without them the beam could not shorten as it bends and would lock.
         With `shortening="slaved"` the companions are no coordinates but follow the bending, u_x = −½ ∫ (u_y'² + u_z'²) dx to second
         order, so that m bending modes cost m coordinates: 1.5 to 3 times as fast with 2 to 4 modes. Deformation is then measured
-        from the chord (`frame="chord"`), axial force is that of the axial modes alone (with `axial=0` none); of a beam whose ends
-        joints hold apart, one must be `loaded`, so that it can stretch.
+        from the chord (`frame="chord"`), axial force is that of the axial modes alone (with `axial=0` none). If joints
+        hold both ends apart, one of them must be in `loaded`, so that the beam can stretch.
 
         `loaded` names ports where joints apply loads that the modes represent badly (a moment, or a force at a free
         end): the static responses to forces and moments there are added. Three cantilever links in a row, hinges locked: the

@@ -266,7 +266,7 @@ def _equilibrated(A: Matrix) -> tuple[Matrix, np.ndarray]:
 
 
 def _rank(A: Matrix) -> int:
-    """The rank of A, scaled to be independent of units; rows that alone have an entry in some column need no arithmetic."""
+    """The rank of A, scaled to be independent of units; rows with the only entry of some column are counted without arithmetic."""
     A, count = _equilibrated(A)[0], 0
     while A.shape[0]:
         columns = A.tocsc()

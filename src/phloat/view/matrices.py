@@ -194,7 +194,7 @@ def _label(ax: Axes, rows: BlockScale, columns: BlockScale) -> None:
 
 
 def _set_labels(axis: Axis, labels: list[tuple[str, float, float]], rotation: int) -> None:
-    """Names at the middle of their blocks, as large as the smallest block lets them be; none if that is too small to read."""
+    """Names at the middle of their blocks, as large as the smallest block permits; none if that is too small to read."""
     font = min([LARGEST_FONT, *(0.9 * (end - start) for _, start, end in labels)])
     readable = labels if font >= SMALLEST_FONT else []
     axis.set_ticks([0.5 * (start + end) for _, start, end in readable], [label_text(name) for name, _, _ in readable])

@@ -109,7 +109,7 @@ class Continuum(MeshBody):
         if name and name not in names:
             raise InputError(f"{label}: {unknown('boundary', name, names)}")
         if not name and not self.is_plate:
-            raise InputError(f"{label} needs a boundary of this body, which is no plate: {', '.join(self.parts)}")
+            raise InputError(f"{label} needs a boundary of this body, which is not a plate: {', '.join(self.parts)}")
 
     def surface(self, name: str, label: str) -> Surface:
         """A boundary of a solid or sheet, a region of a plate or ("") a plate, with its tangents. Raises InputError for others."""

@@ -1,4 +1,4 @@
-"""Linear systems in energy coordinates, with their algebraic equations in entries of size one, for poles and zeros.
+"""Linear systems in energy coordinates, with algebraic equations scaled to entries of size one, for poles and zeros.
 
 With E = X S Xᵀ, S = ±1, and x = Xᵀe the system is ẋ = A x + F w, 0 = C x + D w: the unknowns w are λ, inputs u and the rows z
 without energy; the equations are the joints, outputs that are zero, and the rows of z.
