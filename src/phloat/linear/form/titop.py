@@ -6,9 +6,9 @@ and its output is the force of the body on its neighbour, −f. With the modes (
     ẇ = −VᵀD V w − ω s + VᵀB f,   ṡ = ω w,   a = Bᵀ(V ẇ + V₀V₀ᵀB f):
 
 rigid motions need no state. Acceleration times force is not power: TITOP models are not passive, and velocities that disagree where
-two are connected are not detected. `from_titop` integrates the accelerations and so returns to ports of power (Alazard, Perez Gonzalez,
-Loquen and Cumer, "Two-input two-output port model for mechanical systems", AIAA 2015; Chebbi and others, Multibody System Dynamics 41,
-2017).
+two are connected are not detected. `from_titop` integrates the accelerations and so returns to ports of power (Alazard, Perez
+Gonzalez, Loquen and Cumer, "Two-input two-output port model for mechanical systems", AIAA 2015; Chebbi and others, Multibody
+System Dynamics 41, 2017).
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def march(
     every: float | None = None,
     scheme: LinearScheme = GaussLegendre(1),
     events: Sequence[Any] = (),
-    search: Callable[[LinearRun], Search] | None = None,
+    search: Callable[[LinearRun], EventFinder] | None = None,
 ) -> LinearResult:
     """Simulates from rows at t_0 (by name, as a vector, or rest) to t_end, in equal steps of dt or a little less.
 
@@ -159,8 +159,8 @@ def march(
     return _result(run, output)
 
 
-class Search(Protocol):
-    """The search of events in the last step, and their action."""
+class EventFinder(Protocol):
+    """Finds the events of the last step and applies their actions."""
 
     def find(self) -> tuple[Any, float] | None: ...
     def act(self, group: Any, time: float) -> bool: ...
