@@ -123,7 +123,7 @@ def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
     """
     inverse, _, A, Z = _energy_coordinates(system)
     if Z.shape[1]:
-        raise InputError("E is singular: some row stores no energy; remove it first: eliminate(system, massless=True)")
+        raise InputError("E is singular: some row stores no energy; use poles(…), which accepts such a system")
     n = system.split
     U, reached, _ = la.svd(A[n:, :n], full_matrices=False)
     T = la.block_diag(np.eye(n), U[:, reached > ZERO * reached.max(initial=0.0)])
