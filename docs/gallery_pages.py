@@ -33,7 +33,7 @@ def pages() -> dict[str, str]:
     made = {f"examples/{name}.md": _page(name) for names in SECTIONS.values() for name in names}
     made["examples/demo.md"] = (
         f"# demo\n\nThe paper's examples one after the other, as `./demo` runs them.\n"
-        f"[Equation by equation](../paper.md): which function is what.\n\n{_code('demo')}"
+        f"[Equation by equation](../paper.md): the function for each.\n\n{_code('demo')}"
     )
     contents = "\n".join(f"examples/{name}" for names in SECTIONS.values() for name in names)
     made["gallery.md"] = (

@@ -76,8 +76,20 @@ def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape
     return csr(sp.coo_array(entries, shape=shape))
 
 
+def scattered(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Matrix:
+    """The sum of dense blocks of equal size, (cells, m, n), at rows (cells, m) and columns (cells, n)."""
+    i, j = np.broadcast_arrays(rows[:, :, None], columns[:, None])
+    return csr(sp.coo_array((blocks.ravel(), (i.ravel(), j.ravel())), shape=shape))
+
+
+def unit_columns(chosen: np.ndarray, size: int) -> Matrix:
+    """These columns of the unit matrix, (size, chosen)."""
+    n = len(chosen)
+    return csr(sp.coo_array((np.ones(n), (chosen, np.arange(n))), shape=(size, n)))
+
+
 def block_columns(blocks: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> np.ndarray:
-    """The matrix of (rows of a block, its columns), one block of columns after another."""
+    """The dense matrix of blocks (row indices, values), whose columns follow each other."""
     out, start = np.zeros((rows, sum(V.shape[1] for _, V in blocks))), 0
     for index, V in blocks:
         out[index, start : start + V.shape[1]] = V

@@ -6,8 +6,8 @@ more rows:
 
     E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
 
-The K_g of loads that rotate with the sections they act on is not symmetric. Its antisymmetric part is in N, a force of σ_g on the
-velocities, in addition to J and R.
+The K_g of loads that rotate with the sections they act on is not symmetric. Its antisymmetric part is in
+`nonconservative`, forces of σ_g on the velocities beside J and R.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def linearise(
 
     E ė = (J − R) e + Gᵀλ + B u with rows e = (v_P, ω, η̇ | σ) of the bodies, in their own axes; rigid motions are included. If
     loads or a spin change the stiffness, there is a further block of stresses, "loads". Follower loads are not conservative:
-    they add a matrix N beside J and R, and the system is not passive. In a spin, driven ports and forces in inertial axes are
-    closed, as they would rotate.
+    they add `nonconservative` to J − R, and the system is not passive. In a spin, driven ports and forces in inertial axes
+    are closed, as they would rotate.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def _shifted(rows: np.ndarray, arms: np.ndarray, n: int) -> np.ndarray:
     return out
 
 
-def area_force(
+def area_polynomials(
     x: np.ndarray,
     weight: np.ndarray,
     tangents: tuple[np.ndarray, np.ndarray],

@@ -15,7 +15,7 @@ import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr, stacked
+from phloat.algebra.sparse import Matrix, block_columns, block_inverse, csr, stacked
 from phloat.bodies.strain import Elastic
 from phloat.errors import AccuracyError, InputError, whole_number
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthonormal
@@ -44,9 +44,9 @@ def beam_basis(
     }
     many = {name: sum(counts[family] for family in name.split(AND)) for name in parts}
     fields = {name: _fields(part, many[name], loads[part.columns]) for name, part in parts.items()}
-    return _ritz_basis(
-        parts, _shortened(parts, fields, elastic, len(loads)) if companions else fields, elastic, len(loads)
-    )
+    if companions:
+        fields = _shortened(parts, fields, elastic, len(loads))
+    return _ritz_basis(parts, fields, elastic, len(loads))
 
 
 def fields_basis(elastic: Elastic, M_ff: Matrix, V: np.ndarray, *, companions: bool = True) -> Basis:
@@ -66,8 +66,8 @@ def _shortened(
     stretch = next((name for name in parts if "axial" in name.split(AND)), None)
     if stretch is not None and elastic.Q.value.size:
         shorter = [n for n in parts if set(n.split(AND)) & set(SHORTENING)]
-        bent = [_side_by_side([(parts[n].columns, fields[n])], size) for n in shorter]
-        axial_fields = [companions(parts[stretch], elastic, w.toarray()) for w in bent if w.shape[1]]
+        bent = [block_columns([(parts[n].columns, fields[n])], size) for n in shorter]
+        axial_fields = [companions(parts[stretch], elastic, w) for w in bent if w.shape[1]]
         return fields | {stretch: np.hstack([fields[stretch], *axial_fields])}
     return fields
 
@@ -81,22 +81,13 @@ def _ritz_basis(parts: dict[str, BeamFamily], fields: dict[str, np.ndarray], ela
             V.append((part.columns, v))
             S.append((part.rows, stress))
             sizes[name] = (v.shape[1],)
-    return Basis(_side_by_side(V, size), _side_by_side(S, elastic.C.shape[0]), Layout(sizes, "stress"))
+    return Basis(csr(block_columns(V, size)), csr(block_columns(S, elastic.C.shape[0])), Layout(sizes, "stress"))
 
 
 def _fields(part: BeamFamily, count: int, loads: np.ndarray) -> np.ndarray:
     """The `count` lowest modes of a family and its static responses to loads, of unit mass."""
     nonzero = loads[:, np.abs(loads).max(axis=0, initial=0.0) > 0]
     return part.orthonormal(np.hstack([part.lowest(min(count, part.size)), part.solve(nonzero)]))
-
-
-def _side_by_side(blocks: list[tuple[np.ndarray, np.ndarray]], rows: int) -> Matrix:
-    """The sparse matrix of blocks (row indices, values), whose columns follow each other."""
-    out, start = np.zeros((rows, sum(block.shape[1] for _, block in blocks))), 0
-    for block_rows, block in blocks:
-        out[block_rows, start : start + block.shape[1]] = block
-        start += block.shape[1]
-    return csr(out)
 
 
 def _require_counts(parts: dict[str, BeamFamily], modes: int | None, axial: int, torsion: int) -> int:

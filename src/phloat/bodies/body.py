@@ -197,8 +197,8 @@ class Body:
         m (m + 1) / 2 in all; without them the beam could not shorten as it bends and would lock.
         With `shortening="slaved"` the companions are no coordinates but follow the bending, u_x = −½ ∫ (u_y'² + u_z'²) dx to second
         order, so that m bending modes cost m coordinates: 1.5 to 3 times as fast with 2 to 4 modes. Deformation is then measured
-        from the chord (`frame="chord"`), axial force is that of the axial modes alone (with `axial=0` none); of a beam whose ends
-        joints hold apart, one must be `loaded`, so that it can stretch.
+        from the chord (`frame="chord"`), axial force is that of the axial modes alone (with `axial=0` none). If joints
+        hold both ends apart, one of them must be in `loaded`, so that the beam can stretch.
 
         `loaded` names ports where joints apply loads that the modes represent badly (a moment, or a force at a free
         end): the static responses to forces and moments there are added. Three cantilever links in a row, hinges locked: the
@@ -241,12 +241,12 @@ class Body:
             return self
         if made is None or any(step.method == "reduced" for step in made.steps):
             raise InputError("shortening='slaved' is for a beam as discretised; this one has been reduced before")
-        beam = getattr(made.recipe, "beam", made.recipe)  # of a piece the recipe of the split beam
+        beam = getattr(made.recipe, "beam", made.recipe)  # the recipe of a piece contains that of the whole beam
         chord = replace(beam, frame="chord")
         host: Body = made.repeat(chord if beam is made.recipe else replace(made.recipe, beam=chord))
         if not np.array_equal(host.shape.places(), self.shape.places()):
             raise InputError(
-                f"the places of frame={beam.frame!r} are nodes; shortening='slaved' needs a named frame instead"
+                f"frame={beam.frame!r} adds nodes to the beam; shortening='slaved' needs a named frame instead, such as 'chord'"
             )
         return host
 

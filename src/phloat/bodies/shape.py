@@ -145,7 +145,7 @@ def second_displacement(shape: Shape, s: np.ndarray, material: bool = False) -> 
         return None
     inner, V, V_2 = second_displacement(shape.shape, s, material), csr(shape.V_v).toarray(), shape.V_2
     out = None if inner is None else V.T @ inner @ V
-    if V_2 is not None:  # of a linear shape inside
+    if V_2 is not None:  # the inner shape is then linear
         out = np.tensordot((shape.shape.material(s) if material else shape.shape.displacement(s)).toarray(), V_2, 1)
     return out
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, scattered
 from phloat.fem.plate_cells import PlateCells
 from phloat.fem.plate_space import monomials, triangular_exponents
 
@@ -116,7 +115,7 @@ class RegularMoments:
         )
         S = (np.linalg.inv(D) * points.weight[:, None, None]).reshape(count, -1, 3, 3)
         block = np.einsum("cqau,cqab,cqbv->cuv", m, S, m, optimize=True)
-        return self._entries(self.unknowns, self.unknowns, 0.5 * (block + block.transpose(0, 2, 1)), self.size)
+        return scattered(0.5 * (block + block.transpose(0, 2, 1)), self.unknowns, self.unknowns, (self.size,) * 2)
 
     def divergence(self) -> Matrix:
         """∫ w div Div M for deflections linear in each triangle, numbered (triangle, corner): (deflections, unknowns).
@@ -131,11 +130,8 @@ class RegularMoments:
             ends = cells.edges[edges]
             n = self.outward(edges, cells.centers)
             w = (ends[:, :, None] == cells.corners[:, None]).astype(float)
-            out = (
-                out
-                + self.edge_work(edges, n, w, grad, columns, 3 * count)
-                + self.end_work(edges, n, w, columns, 3 * count)
-            )
+            out = out + self.edge_work(edges, n, w, grad, columns, 3 * count)
+            out = out + self.end_work(edges, n, w, columns, 3 * count)
         return csr(out.T)
 
     def outward(self, edges: np.ndarray, inside: np.ndarray) -> np.ndarray:
@@ -154,35 +150,26 @@ class RegularMoments:
         turn = -np.linalg.norm(b - a, axis=1)[:, None] * np.einsum("ea,eak->ek", n, grad)
         at_ends = ENDS * normal_normal(n)[:, :, None] * turn[:, None]
         values = [sign[:, None, None] * (share @ w), *[INNER * turn[:, None]] * 2, at_ends, at_ends]
-        rows = [
-            self.forces_of(edges),
-            self.slopes_of(edges),
-            self.at_vertices(self.cells.edges[edges]).reshape(len(edges), 6),
-        ]
-        return self._entries(np.hstack(rows), columns, np.concatenate(values, axis=1), count)
+        at_vertices = self.at_vertices(self.cells.edges[edges]).reshape(len(edges), 6)
+        rows = [self.forces_of(edges), self.slopes_of(edges), at_vertices]
+        return scattered(np.concatenate(values, axis=1), np.hstack(rows), columns, (self.size, count))
 
     def end_work(self, edges: np.ndarray, n: np.ndarray, w: np.ndarray, columns: np.ndarray, count: int) -> Matrix:
-        """−[M_nt w] from the begin to the end of edges, that is, along n turned by +90°; arguments as in `edge_work`."""
+        """−[M_nt w] from the start to the end of edges, in the direction of n turned by +90°; arguments as in `edge_work`."""
         a, b = self.cells.vertices[self.cells.edges[edges]].transpose(1, 0, 2)
         along = np.sign(np.einsum("ea,ea->e", np.column_stack([-n[:, 1], n[:, 0]]), b - a))
         ends = np.array([1.0, -1.0]) * along[:, None]
         values = ends[:, :, None, None] * normal_tangential(n)[:, None, :, None] * w[:, :, None]
         rows = self.at_vertices(self.cells.edges[edges]).reshape(len(edges), 6)
-        return self._entries(rows, columns, values.reshape(len(edges), 6, -1), count)
-
-    def _entries(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, count: int) -> Matrix:
-        """The sum of blocks (rows, columns), (unknowns, count)."""
-        row, column = np.broadcast_to(rows[:, :, None], values.shape), np.broadcast_to(columns[:, None], values.shape)
-        return csr(sp.coo_array((values.ravel(), (row.ravel(), column.ravel())), shape=(self.size, count)))
+        return scattered(values.reshape(len(edges), 6, -1), rows, columns, (self.size, count))
 
     def mass(self, density: np.ndarray) -> Matrix:
-        """∫ ρh w w for such deflections, with ρh at the points of the rule RULE."""
+        """∫ ρh w w for the deflections of `divergence`, with ρh at the points of the rule RULE."""
         count = len(self.cells.corners)
         w = (self.cells.quadrature(RULE).weight * density).reshape(count, -1)
         block = np.einsum("cq,cqm,cqn->cmn", w, self._linear, self._linear)
         number = np.arange(3 * count).reshape(count, 3)
-        row, column = np.repeat(number, 3, axis=1).ravel(), np.tile(number, (1, 3)).ravel()
-        return csr(sp.coo_array((block.ravel(), (row, column)), shape=(3 * count, 3 * count)))
+        return scattered(block, number, number, (3 * count,) * 2)
 
     @cached_property
     def _linear(self) -> np.ndarray:

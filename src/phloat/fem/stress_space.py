@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, scattered
 from phloat.fem.cells import rule
 
 SIMPLEX = {1: "line", 2: "triangle", 3: "tetrahedron"}
@@ -62,11 +62,6 @@ class TractionSpace:
 
     vertices: np.ndarray
     corners: np.ndarray
-
-    @classmethod
-    def from_cells(cls, points: np.ndarray, cells: np.ndarray) -> TractionSpace:
-        """The space on the simplices of a mesh."""
-        return cls(points, np.sort(cells, axis=1))
 
     @property
     def dim(self) -> int:
@@ -204,18 +199,12 @@ class TractionSpace:
             if a != b:
                 skew = 0.5 * (sigma[:, :, a, b] - sigma[:, :, b, a])
                 block += np.einsum("c,cmn,cmu,cnv->cuv", S[:, k, k], mean, skew, skew, optimize=True)
-        return self._summed(0.5 * (block + block.transpose(0, 2, 1)))
+        return scattered(0.5 * (block + block.transpose(0, 2, 1)), self.unknowns, self.unknowns, (self.size,) * 2)
 
     def _weighted(self, name: str, factor: np.ndarray) -> np.ndarray:
         """The integrals of this name over every cell, times a factor at the points."""
         means = reference_integrals(self.dim)[name]
         return np.einsum("c,cq,qmn->cmn", self.volumes, np.broadcast_to(factor, self.points.shape[:2]), means)
-
-    def _summed(self, block: np.ndarray) -> Matrix:
-        """The sum of square blocks of the cells."""
-        u = self.unknowns
-        row, column = np.repeat(u, u.shape[1], axis=1), np.tile(u, (1, u.shape[1]))
-        return csr(sp.coo_array((block.ravel(), (row.ravel(), column.ravel())), shape=(self.size,) * 2))
 
     def divergence(self) -> Matrix:
         """∫ w · Div σ for velocities w of degree 1 in every cell, numbered (cell, corner, axis): (velocities, unknowns)."""
@@ -223,17 +212,15 @@ class TractionSpace:
         block = np.einsum("mni,cib,cnabu->cmau", weight, self.slopes, self.values, optimize=True)
         block *= self.volumes[:, None, None, None]
         count, size = len(self.corners), (self.dim + 1) * self.dim
-        row = np.repeat(np.arange(count * size).reshape(count, size), self.unknowns.shape[1], axis=1)
-        column = np.tile(self.unknowns, (1, size))
-        return csr(sp.coo_array((block.ravel(), (row.ravel(), column.ravel())), shape=(count * size, self.size)))
+        rows = np.arange(count * size).reshape(count, size)
+        return scattered(block, rows, self.unknowns, (count * size, self.size))
 
     def mass(self, density: np.ndarray) -> Matrix:
         """∫ ρ w · w for velocities of degree 1 in every cell, with the density (cells, points) at the quadrature points."""
         scalar = self._weighted("lam lam", density)
         count, n = len(self.corners), self.dim + 1
         number = np.arange(count * n).reshape(count, n)
-        row, column = np.repeat(number, n, axis=1).ravel(), np.tile(number, (1, n)).ravel()
-        out = sp.coo_array((scalar.ravel(), (row, column)), shape=(count * n, count * n))
+        out = scattered(scalar, number, number, (count * n,) * 2)
         return csr(sp.kron(out, sp.eye_array(self.dim), format="csr"))
 
     def facet_nodes(self, facets: np.ndarray) -> np.ndarray:

@@ -152,7 +152,7 @@ class Load(Acting):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.per_length) and finite(f"per_length of {self.label}", self.per_length, ()) == 0.0:
-            raise InputError(f"per_length of {self.label} is zero; nothing would ever push")
+            raise InputError(f"per_length of {self.label} is zero; leave this load out")
 
     def density(self, s: float) -> float:
         """The force per length at the fraction s of the length, for the input 1."""
@@ -160,7 +160,7 @@ class Load(Acting):
         return float(finite(f"per_length of {self.label} at s = {s:g}", value, ()))
 
 
-# --- over volumes and surfaces ------------------------------------------------------------------------------------------
+# --- over volumes and surfaces ---------------------------------------------------------------------------------------
 
 
 class Distributed(NamedRecipe):
@@ -201,8 +201,8 @@ class BodyForce(Distributed):
     per_mass : (3,) sequence of float, optional
         Instead: force per mass (m/s²) in inertial axes, the same everywhere, as gravity is; of any body.
     axes : {"inertial", "body"}, optional
-        With "body" the direction is fixed in the material and turns with it. In space axes all points together cost as much as
-        one to six forces, in body axes every quadrature point is a force.
+        With "body" the direction is fixed in the material and turns with it. In inertial axes the load costs as much as one
+        to six forces, in body axes as much as one force at every quadrature point.
     name : str, optional
         Name of the input; "body.body force" by default.
 
@@ -239,7 +239,7 @@ class BodyForce(Distributed):
 
     def __post_init__(self) -> None:
         if (self.per_volume is None) == (self.per_mass is None):
-            raise InputError(f"{self.label} needs per_volume=… or per_mass=…, one of them")
+            raise InputError(f"{self.label} needs either per_volume=… or per_mass=…")
         super().__post_init__()
 
 

@@ -36,7 +36,7 @@ COMPONENTS = ("kinetic", "elastic", "potential")
 
 @dataclass(frozen=True, eq=False)
 class PastEvent:
-    """An event of a run: time, name, and the states just before and after it (equal if the run stopped); e of linear systems."""
+    """An event of a run: time, name, and states (of linear systems e) just before and after it, equal if the run stopped."""
 
     t: float
     name: str

@@ -197,7 +197,7 @@ def _nonlinear_scheme(scheme: object) -> Scheme:
 
 
 def _linear_scheme(scheme: object) -> LinearScheme:
-    """The scheme of a linear system. Raises InputError if it has none of this name."""
+    """The scheme of a linear system. Raises InputError if it is none."""
     if scheme == Midpoint():
         return GaussLegendre(1)
     if not callable(getattr(scheme, "solver", None)) or isinstance(scheme, type):

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from phloat.algebra.sparse import Matrix, csr
-from phloat.bodies.area_force import AreaForce, area_force
+from phloat.bodies.area_force import AreaForce, area_polynomials
 from phloat.bodies.body import Body, Port
 from phloat.bodies.continua.continuum import Continuum, coordinates_on_mesh
 from phloat.bodies.shape import second_displacement
@@ -59,7 +59,7 @@ class Actuator:
 
 
 def load_on(recipe: Load | Distributed, name: str, body: Body, part: str) -> tuple[Forces, AreaForce | None]:
-    """The forces of a distributed load on a body or ("" is all of it) on a part of it. Raises InputError where it has none."""
+    """The forces of a distributed load on a part of a body ("" for all of it). Raises InputError if they are all zero."""
     if isinstance(recipe, Pressure):
         return (), _pressure(recipe, name, body, part)
     if isinstance(recipe, Load):
@@ -68,9 +68,13 @@ def load_on(recipe: Load | Distributed, name: str, body: Body, part: str) -> tup
         forces = _per_mass(recipe, name, body)
     else:
         forces = _traction(recipe, name, body, part)
-    if not forces:
-        raise InputError(f"{recipe.quantity} of {recipe.label} is zero all over {name!r}; nothing would ever push")
+    _require_load(recipe, name, bool(forces))
     return forces, None
+
+
+def _require_load(recipe: Load | Distributed, name: str, acts: bool) -> None:
+    if not acts:
+        raise InputError(f"{recipe.quantity} of {recipe.label} is zero everywhere on {name!r}; leave this load out")
 
 
 def _load_along(load: Load, name: str, body: Body) -> Forces:
@@ -98,6 +102,7 @@ def _along(body: Body, stations: np.ndarray, axes: str) -> tuple[np.ndarray, np.
 
 
 def _fields_along(body: Body, s: np.ndarray) -> tuple[np.ndarray, Matrix, Matrix, np.ndarray | None]:
+    """Points, Φ, Ψ and Φ₂ at fractions s of the length of a beam."""
     shape = body.shape
     return shape.points(s), shape.displacement(s), shape.rotation(s), second_displacement(shape, s)
 
@@ -136,7 +141,9 @@ def _spread(
 def _per_mass(load: BodyForce, name: str, body: Body) -> Forces:
     """The forces of an acceleration b: m b at the mass centre, ∫ρΦᵀb on the coordinates."""
     if load.axes == "body" and body.coordinates:
-        raise InputError(f"{load.label} turns with the material of {name!r}, which deforms; give it per_volume=…")
+        raise InputError(
+            f"{load.label} turns with the material of {name!r}, which deforms; give it per_volume=…, or axes='inertial'"
+        )
     I, b = body.inertia, load.at(np.zeros((1, 3)))[0]
     mean, second = I.S / I.m, None if I.second is None else I.second.S / I.m
     return ((I.m * b, Port(I.s0 / I.m, mean, np.zeros_like(mean), second)),) if b.any() else ()
@@ -201,7 +208,6 @@ def _pressure(load: Pressure, name: str, body: Body, part: str) -> AreaForce:
     continuum, V = _on_mesh(load, name, body)
     surface = continuum.surface(part, load.label)
     weight = surface.weight * load.at(surface.x) * (1.0 if continuum.is_plate else -1.0)
-    if not weight.any():
-        raise InputError(f"{load.quantity} of {load.label} is zero all over {name!r}; nothing would ever push")
+    _require_load(load, name, bool(weight.any()))
     first, second = (_stacked(slope, V) for slope in surface.slopes)
-    return area_force(surface.x, weight, surface.tangents, _stacked(surface.u, V), (first, second))
+    return area_polynomials(surface.x, weight, surface.tangents, _stacked(surface.u, V), (first, second))

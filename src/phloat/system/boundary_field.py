@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, unit_columns, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import InputError, PortError, unknown
@@ -59,8 +59,7 @@ class BoundaryField:
         if isinstance(self.body, StressContinuum):
             return self.body.linear((self.boundary,))
         system, n = self.body.linear(), len(self.coordinates)
-        entries = self.mass.tocoo()
-        B = sp.coo_array((entries.data, (self.coordinates[entries.row], entries.col)), shape=(system.rows.size, n))
+        B = unit_columns(self.coordinates, system.rows.size) @ self.mass
         return replace(
             system,
             B=csr(sp.hstack([system.B, B])),

@@ -70,7 +70,9 @@ class DiracStructure:
                 f"the kinds are {', '.join(sorted(set(self.kinds.values())))}; every pair needs one of {', '.join(KINDS)}"
             )
         if self.dimension != self.ports.size:
-            raise StructureError(f"the dimension is {self.dimension}, and the number of pairs {self.ports.size}")
+            raise StructureError(
+                f"the dimension is {self.dimension}, but there are {self.ports.size} pairs: rows of [K L] repeat others"
+            )
         if (defect := self.power_defect) > TOLERANCE:
             raise StructureError(f"power is not conserved: relative defect {defect:.1e}")
 
@@ -264,7 +266,7 @@ def _equilibrated(A: Matrix) -> tuple[Matrix, np.ndarray]:
 
 
 def _rank(A: Matrix) -> int:
-    """The rank of A, scaled to be independent of units; rows that alone have an entry in some column need no arithmetic."""
+    """The rank of A, scaled to be independent of units; rows with the only entry of some column are counted without arithmetic."""
     A, count = _equilibrated(A)[0], 0
     while A.shape[0]:
         columns = A.tocsc()

@@ -14,14 +14,14 @@ from phloat.system.system import System, fits
 
 @dataclass(frozen=True, eq=False)
 class Momenta:
-    """p = M v (9), (10) of one body about P in body axes, with what its equation of motion (12) to (14) is made of.
+    """p = M v (9), (10) of one body about P in body axes, with the operators of its equation of motion, (12) to (14).
 
     Fields are integrated with the shapes Φ of the coordinates η, u_f = Φη: `p_f` is ∫ Φᵀp_f dΩ and `I_pf` is
-    ∫ {2 [p_f]× + ρ [v_f]×} Φ dΩ. In a plane vectors are (x, y), and what turns about z has no axis for it: `p_r`, `p_r_tilde`
-    and `J_u` are numbers, `I_pf` is a row (n,).
+    ∫ {2 [p_f]× + ρ [v_f]×} Φ dΩ. In a plane vectors are (x, y), and rotation has the component z only: `p_r`, `p_r_tilde` and
+    `J_u` are numbers, `I_pf` is a row (n,).
 
-    Where the displacement is quadratic in η (reduced beams with shortening="slaved"), (13) and (14) are other than J needs:
-    `p_t_tilde` and `p_r_tilde` are then p_t and p_r, and what they lack is in `J_f`.
+    Where the displacement is quadratic in η (reduced beams with shortening="slaved"), J does not follow from (13) and
+    (14): `p_t_tilde` and `p_r_tilde` are then p_t and p_r, and `J_f` contains the other terms.
 
     Attributes
     ----------

@@ -9,9 +9,8 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.blocks import NamedBlocks
 from phloat.algebra.cross import skew
-from phloat.algebra.layout import Layout
+from phloat.algebra.layout import Layout, NamedBlocks
 from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew_defect, symmetry_defect
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping

@@ -39,9 +39,7 @@ from phloat.system.tie_rows import Edge, Twist, require_orientation, rigid_tie_r
 SAME_SIZE = 1e-6
 COMPONENTS = {"v_P": ("v_x", "v_y", "v_z"), "omega": ("ω_x", "ω_y", "ω_z")}
 LINEAR = (Tie, BodyForce, Pressure, Traction, Force, Torque)
-INSTEAD = (
-    "small motions of bodies on meshes take Tie(…), BodyForce(…), Pressure(…), Traction(…), Force(…) and Torque(…)"
-)
+INSTEAD = "small motions take Tie(…), BodyForce(…), Pressure(…), Traction(…), Force(…) and Torque(…)"
 
 
 def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDAE:
@@ -53,8 +51,7 @@ def tie(bodies: Mapping[str, object], ties: Sequence[object] = ()) -> LinearPHDA
         Bodies by name, as returned by `discretise`. Names have no dot. Sides and ports of bodies with causality="velocity" take
         the motion of what they are tied to, without a multiplier.
     ties : list
-        `Tie` between boundaries, ports and the ground; `BodyForce`, `Pressure`, `Traction`, `Force` and
-        `Torque`.
+        `Tie` between boundaries, ports and the ground; `BodyForce`, `Pressure`, `Traction`, `Force` and `Torque`.
 
     Returns
     -------
@@ -160,10 +157,12 @@ def _with_flow_port(
     """The system in which a port that takes a velocity follows the other end, u = T e: J + B T − (B T)ᵀ."""
     if len(flows) > 1:
         raise JointError(
-            f"{tie.label}: both ends take a velocity, and neither has one to give; use causality='force' for one"
+            f"{tie.label}: both ends take a velocity, which neither of them returns; use causality='force' for one"
         )
     if tie.of is not None or tie.soft:
-        raise JointError(f"{tie.label}: {flows[0]!r} takes its whole velocity; leave of, stiffness and damping out")
+        raise JointError(
+            f"{tie.label}: {flows[0]!r} takes the whole velocity of the other end; leave of, stiffness and damping out"
+        )
     other = second if tie.first == flows[0] else first
     if isinstance(other, Edge):
         T = _velocities_along(tie, flows[0], other, bodies, system.rows.size)
@@ -181,14 +180,11 @@ def _velocities_along(tie: Tie, port: str, edge: Edge, bodies: Mapping[str, obje
     assert isinstance(body, StressContinuum)
     if side not in body.fields:
         raise JointError(
-            f"{tie.label}: port {port!r} moves rigidly, and {edge.boundary!r} need not; tie the side, not its port"
+            f"{tie.label}: port {port!r} moves rigidly, but {edge.boundary!r} may deform; tie the side instead of its port"
         )
-    field, sides = (
-        body.sides.field(side),
-        (body.mesh.points[body.mesh.boundaries[side]], edge.body.mesh.points[edge.facets]),
-    )
-    if abs(measure(sides[0]) / measure(sides[1]) - 1.0) > SAME_SIZE:
-        raise JointError(f"{tie.label}: {side!r} and {edge.boundary!r} are not of the same size; tie sides that are")
+    field, facets = body.sides.field(side), body.mesh.points[body.mesh.boundaries[side]]
+    if abs(measure(facets) / measure(edge.body.mesh.points[edge.facets]) - 1.0) > SAME_SIZE:
+        raise JointError(f"{tie.label}: {side!r} and {edge.boundary!r} differ in size; tie sides of the same size")
     x = field.x + edge.centre - field.centre
     rows = np.add.outer(3 * np.arange(len(x)), np.arange(body.mesh.dimension)).ravel()
     return system_columns(csr(edge.body.shape.displacement(x)[rows]), edge.columns, size)

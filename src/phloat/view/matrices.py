@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 POINT = 1.0 / 72.0  # inch
-SMALLEST, PER_ROOT = (
-    11.0,
-    4.0,
-)  # points: side of the smallest block, and growth of a side with the root of the number of rows
+SMALLEST, PER_ROOT = 11.0, 4.0  # points: side of the smallest block, and its growth with the root of the number of rows
 WIDEST = 8.5 * 72.0  # points: of one matrix; larger ones are drawn to a smaller scale
 CELL = 1.2  # points: rows that are drawn narrower are drawn together, as the largest of them
 LIGHTEST, DARKEST = 0.3, 0.8  # of the colours of the smallest and of the largest entries
@@ -37,7 +34,7 @@ RELATIONS = {"E": (" = Eᵀ", symmetry_defect), "J": (" = −Jᵀ", skew_defect)
 
 
 @dataclass(frozen=True)
-class Scale:
+class BlockScale:
     """The rows or the columns of a drawn matrix: blocks (body, name) with their sides in points, and the cells in each."""
 
     names: tuple[tuple[str, str], ...]
@@ -45,7 +42,7 @@ class Scale:
     sides: np.ndarray
 
     @classmethod
-    def of(cls, layouts: Sequence[Layout], bodies: set[str]) -> Scale:
+    def of(cls, layouts: Sequence[Layout], bodies: set[str]) -> BlockScale:
         """The scale of the blocks of layouts one after the other."""
         named = [(name, layout[name].stop - layout[name].start) for layout in layouts for name in layout]
         sizes = np.array([size for _, size in named], dtype=int)
@@ -119,8 +116,8 @@ class Part:
 
     title: str
     matrix: Matrix
-    rows: Scale
-    columns: Scale
+    rows: BlockScale
+    columns: BlockScale
 
 
 def _named(x: Terms | LinearPHDAE, name: object) -> Part:
@@ -130,7 +127,7 @@ def _named(x: Terms | LinearPHDAE, name: object) -> Part:
     relation, defect = RELATIONS.get(str(name), ("", None))
     checked = f"{relation} to {defect(matrix):.0e}" if defect else ""
     title = f"{name}{checked}\n{matrix.shape[0]} × {matrix.shape[1]}, {matrix.nnz} entries"
-    return Part(title, matrix, Scale.of([rows], _bodies(x)), Scale.of([columns], _bodies(x)))
+    return Part(title, matrix, BlockScale.of([rows], _bodies(x)), BlockScale.of([columns], _bodies(x)))
 
 
 def _with_joints(x: Terms | LinearPHDAE) -> Part:
@@ -138,7 +135,7 @@ def _with_joints(x: Terms | LinearPHDAE) -> Part:
     part = _named(x, "J")
     if not x.multipliers.size:
         return part
-    scale = Scale.of([x.rows, x.multipliers], _bodies(x))
+    scale = BlockScale.of([x.rows, x.multipliers], _bodies(x))
     return Part(f"{part.title}, and Gᵀ, −G", stacked([[x.J, x.G.T], [-x.G, None]]), scale, scale)
 
 
@@ -165,7 +162,7 @@ def draw_matrix(ax: Axes, part: Part) -> None:
     _label(ax, rows, columns)
 
 
-def _image(matrix: Matrix, rows: Scale, columns: Scale) -> tuple[np.ndarray, np.ndarray]:
+def _image(matrix: Matrix, rows: BlockScale, columns: BlockScale) -> tuple[np.ndarray, np.ndarray]:
     """The shade of each cell, signed, NaN where there is no entry; and the blocks that have entries."""
     entries = matrix.tocoo()
     size = np.abs(entries.data)
@@ -184,7 +181,7 @@ def _image(matrix: Matrix, rows: Scale, columns: Scale) -> tuple[np.ndarray, np.
     return image, present
 
 
-def _label(ax: Axes, rows: Scale, columns: Scale) -> None:
+def _label(ax: Axes, rows: BlockScale, columns: BlockScale) -> None:
     """Names of fields at the left and on top, of bodies at the right and below."""
     ax.xaxis.tick_top()
     for axis, scale in ((ax.xaxis, columns), (ax.yaxis, rows)):
@@ -197,7 +194,7 @@ def _label(ax: Axes, rows: Scale, columns: Scale) -> None:
 
 
 def _set_labels(axis: Axis, labels: list[tuple[str, float, float]], rotation: int) -> None:
-    """Names at the middle of their blocks, as large as the smallest block lets them be; none if that is too small to read."""
+    """Names at the middle of their blocks, as large as the smallest block permits; none if that is too small to read."""
     font = min([LARGEST_FONT, *(0.9 * (end - start) for _, start, end in labels)])
     readable = labels if font >= SMALLEST_FONT else []
     axis.set_ticks([0.5 * (start + end) for _, start, end in readable], [label_text(name) for name, _, _ in readable])

@@ -66,8 +66,8 @@ class Beam:
         Whether axial force stiffens bending (membrane strain).
     spaces : {"local", "paper"}, optional
         Finite element spaces. "local": quadratic u_x and θ_x, cubic deflections; stresses are linear in each element and may jump.
-        "paper": linear u_x and θ_x with continuous, linear N and T; cubic deflections with continuous, cubic moments. The latter
-        are more accurate in bending, and wrong where a moment jumps; not for "timoshenko".
+        "paper": linear u_x and θ_x with continuous, linear N and T; cubic deflections with continuous, cubic moments: more
+        accurate in bending, but inaccurate where a moment jumps; not for "timoshenko".
 
     Examples
     --------

@@ -45,7 +45,7 @@ def _local_compliance(tests: dict[str, Rows], w: np.ndarray, number: dict[str, n
 
 
 def _continuous_compliance(tests: dict[str, Rows], w: np.ndarray, number: dict[str, np.ndarray]) -> Matrix:
-    """∫τσ/S: banded, and right where a section jumps, so that the curvature does and the moment does not."""
+    """∫τσ/S: banded, and exact where a section jumps: the curvature jumps there, and the moment does not."""
     det = number["EI"] * number["EI_y"] - number["EI_yz"] ** 2
     flexibility = {name: w / number[STIFFNESSES[name]] for name in tests if name in ("N", "T")}
     flexibility |= {"M_y": w * number["EI"] / det, "M_z": w * number["EI_y"] / det}

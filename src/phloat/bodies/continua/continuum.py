@@ -109,7 +109,7 @@ class Continuum(MeshBody):
         if name and name not in names:
             raise InputError(f"{label}: {unknown('boundary', name, names)}")
         if not name and not self.is_plate:
-            raise InputError(f"{label} needs a boundary of this body, which is no plate: {', '.join(self.parts)}")
+            raise InputError(f"{label} needs a boundary of this body, which is not a plate: {', '.join(self.parts)}")
 
     def surface(self, name: str, label: str) -> Surface:
         """A boundary of a solid or sheet, a region of a plate or ("") a plate, with its tangents. Raises InputError for others."""
@@ -261,7 +261,7 @@ class Continuum(MeshBody):
         if (self.M.diagonal() <= 0.0).any():
             raise InputError(
                 f"some coordinates of this {type(self.recipe).__name__} have no mass, as slopes of elements='hhj' with a frame: "
-                "reduced(modes=…) takes care of them; leave frame= out for small motions"
+                "use reduced(modes=…), which eliminates them, or leave frame= out for small motions"
             )
 
     def linear(self, boundary: Sequence[str] = ()) -> LinearPHDAE:

@@ -4,8 +4,8 @@ The other causality of `Continuum`. Integration by parts of the strain ε(v) ins
 
     (ρ v̇, w) = (Div σ, w),     (A σ̇, τ) = −(v, Div τ) + ∫_∂ v_∂ · τ n,     y_∂ = ∫_∂ φ · σ n,
 
-so velocities are natural on the boundary and zero where nothing is said there, and a free side is σ n = 0 for the unknowns. Of
-plates σ are moments, Div σ is div Div M, and the work at the boundary that of shear force, moment and corner forces.
+so velocities are natural on the boundary, zero where no input is given, and on a free side the unknowns satisfy σ n = 0. For
+plates σ are moments, Div σ is div Div M, and the work at the boundary is that of shear force, moment and corner forces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, unit_columns, zero_matrix
 from phloat.bodies.body import Recipe, elastic_system
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.mesh_body import Place, Rigid
@@ -31,10 +31,18 @@ from phloat.linear.analysis.modes import modes
 from phloat.linear.form.phdae import Field, LinearPHDAE
 
 FLOAT = (
-    "causality='velocity' is for small motions: a body that floats is free, and free sides are conditions on its stresses, not "
+    "a body with causality='velocity' is for small motions and cannot float: its free sides are conditions on its stresses, not "
     "inputs that are zero; use causality='force'"
 )
 CAUSALITIES = ("force", "velocity")
+
+
+def require_causality(causality: str, frame: object) -> None:
+    """Raises InputError for another causality, and for a body with velocity inputs that has a frame."""
+    if causality not in CAUSALITIES:
+        raise InputError(unknown("causality", causality, CAUSALITIES))
+    if causality == "velocity" and frame is not None:
+        raise InputError(FLOAT)
 
 
 class SideField(NamedTuple):
@@ -90,7 +98,7 @@ class StressContinuum:
     velocity: Field  # of all velocities
     damping: Damping
     ports: Mapping[str, Place]
-    fields: tuple[str, ...] = ()  # sides that `linear` opens in any case
+    fields: tuple[str, ...] = ()  # sides that are always inputs of `linear`
     construction: Construction | None = None
 
     def __repr__(self) -> str:
@@ -135,8 +143,7 @@ class StressContinuum:
     def _field_map(self, name: str) -> Matrix:
         """The work of stresses on the field of a side, (unknowns, coefficients)."""
         field = self.sides.field(name)
-        chosen = (np.ones(len(field.unknowns)), (field.unknowns, np.arange(len(field.unknowns))))
-        return csr(sp.coo_array(chosen, shape=(self.C.shape[0], len(field.unknowns))) @ field.mass)
+        return csr(unit_columns(field.unknowns, self.C.shape[0]) @ field.mass)
 
     def modes(self, count: int = 20) -> tuple[np.ndarray, np.ndarray]:
         """ω (rad/s, ascending, rigid ones 0) and shapes of unit mass, velocities × count; sides are held as in the recipe."""
@@ -144,7 +151,7 @@ class StressContinuum:
         return result.omega[:count], result.vectors[:, :count]
 
     def reduced(self, *_: object, **__: object) -> NoReturn:
-        """Raises InputError: this body does not float."""
+        """Raises InputError: this body cannot float."""
         raise InputError(FLOAT)
 
     def port_centre(self, name: str) -> np.ndarray:
@@ -152,13 +159,13 @@ class StressContinuum:
         return self.sides.centre(self.side(name))
 
     def side(self, name: str) -> str:
-        """The boundary of a port. Raises InputError if the port is none."""
+        """The boundary of a port. Raises InputError if the port is not a boundary."""
         port_name(name)
         place = self.ports.get(name, name)
         side = place.boundary if isinstance(place, Rigid) else place
         if not isinstance(side, str):
             raise InputError(
-                f"port {name!r} is {place!r}; with causality='velocity' a port is a boundary, which moves rigidly"
+                f"port {name!r} is {place!r}; with causality='velocity' it must be a boundary, which moves rigidly"
             )
         return side
 
@@ -166,12 +173,10 @@ class StressContinuum:
         """Raises InputError for unknown boundaries, and for two inputs that share facets."""
         owner: dict[int, str] = {}
         for name, side in sides.items():
-            if side not in self.mesh.boundaries:
-                raise InputError(unknown("boundary", side, self.mesh.boundaries))
             for facet in self.sides.facets(side).tolist():
                 if facet in owner:
                     raise InputError(
-                        f"{owner[facet]!r} and {name!r} share facets, which have one velocity; name other sides"
+                        f"{owner[facet]!r} and {name!r} share facets, which have one velocity; use sides without common facets"
                     )
                 owner[facet] = name
 

@@ -1,8 +1,8 @@
 """Floating plates with elements="hhj": moments of each cell for itself, and slopes of edges that make M_nn continuous.
 
-The moments of Hellan, Herrmann and Johnson share M_nn across edges, so that C⁻¹ is full, and a side has no slope as a coordinate:
-a weld could not hold it. Here the slopes φ of edges are coordinates without mass, and Σ_T ∫_∂T m_nn (∂w/∂n − φ) the part of the
-strain on edges. Equilibrium of φ makes M_nn continuous: the frequencies are the same, and C is local to cells.
+The moments of Hellan, Herrmann and Johnson share M_nn across edges, so that C⁻¹ is full, and the slope of a side is not a
+coordinate that a weld could hold. Here the slopes φ of edges are coordinates without mass, and Σ_T ∫_∂T m_nn (∂w/∂n − φ) is the
+part of the strain on edges. Equilibrium of φ makes M_nn continuous: the frequencies are the same, and C is local to cells.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kirchhoff plates with velocity inputs: regular moments, deflections linear in each triangle.
 
 Natural on a side are w (against the shear force V_n, and corner forces) and its slope across (against −M_nn): a clamped side has
-both zero, a supported one w, a symmetric one the slope. What is not natural is free, and a condition on the moments.
+both zero, a supported one w, a symmetric one the slope. Where w or the slope is free, the moments satisfy a condition.
 """
 
 from __future__ import annotations
@@ -13,16 +13,12 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, assembled, csr
+from phloat.algebra.sparse import Matrix, assembled, csr, unit_columns
 from phloat.bodies.continua.continuum import require_mass
 from phloat.bodies.continua.stress_continuum import StressContinuum, side_facets
 from phloat.errors import InputError
 from phloat.fem.mesh import Mesh, point_text
-from phloat.fem.moment_space import (
-    RULE,
-    RegularMoments,
-    normal_normal,
-)
+from phloat.fem.moment_space import RULE, RegularMoments, normal_normal
 from phloat.fem.plate_cells import PlateCells
 from phloat.fem.plate_space import vertex_tangents
 from phloat.linear.form.phdae import Field
@@ -82,9 +78,8 @@ class MomentSides:
         edges = self.cells.outside[(self.cells.edges[self.cells.outside] == vertex).any(axis=1)]
         conditions = [normal_normal(self._outward(edges[~slope[edges]]))]
         if not w[edges].any():
-            conditions.append(
-                self._corners(np.array([vertex]), edges).toarray()[self.space.at_vertices(np.array(vertex))].T
-            )
+            corner = self._corners(np.array([vertex]), edges).toarray()
+            conditions.append(corner[self.space.at_vertices(np.array(vertex))].T)
         _, size, axes = np.linalg.svd(np.concatenate(conditions))
         return np.asarray(axes[int((size > DEPENDENT).sum()) :].T)
 
@@ -128,7 +123,7 @@ class MomentSides:
         """Raises InputError: the deflection of a side and its slope are no single field."""
         raise InputError(
             f"boundary {name!r} of a plate with causality='velocity' takes a deflection, a slope and corners, which are no single "
-            "field; make it a port, ports={…}, which moves rigidly"
+            "field; make it a port with ports={…}: it then moves rigidly"
         )
 
 
@@ -148,7 +143,7 @@ def moment_continuum(plate: Any, mesh: Mesh, cells: PlateCells, supports: Mappin
     M = space.mass(through.rho_0)
     require_mass(float(M.sum()), plate.mass)
     x, n = cells.vertices[cells.corners].reshape(-1, 2), M.shape[0]
-    motion = csr(sp.coo_array((np.ones(n), (3 * np.arange(n) + 2, np.arange(n))), shape=(3 * n, n)))
+    motion = unit_columns(3 * np.arange(n) + 2, 3 * n)
     return StressContinuum(
         plate,
         mesh,

@@ -17,7 +17,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Surface, Trace, disc_error, option
-from phloat.bodies.continua.stress_continuum import CAUSALITIES, FLOAT, StressContinuum
+from phloat.bodies.continua.stress_continuum import CAUSALITIES, StressContinuum, require_causality
 from phloat.bodies.inertia import Inertia, rigid_sections
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping
 from phloat.bodies.outlines import PlateDisc, PlateRectangle
@@ -139,28 +139,27 @@ class Plate:
             raise InputError("this laminate stretches as it bends, so it has a membrane; leave membrane out")
         if self.elements == "hhj" and (section.coupled or (self.with_membrane and self.frame is None)):
             raise InputError(
-                "elements='hhj' stretch only where they float, and not with bending; use others, such as 'argyris'"
+                "elements='hhj' have a membrane only with frame=…, and none coupled with bending; use others, such as 'argyris'"
             )
-        if self.causality not in CAUSALITIES:
-            raise InputError(unknown("causality", self.causality, CAUSALITIES))
+        require_causality(self.causality, self.frame)
         if self.causality == "velocity":
             self._require_moments()
 
     def _require_moments(self) -> None:
         """Raises InputError for options that a plate with velocity inputs does not have."""
-        if self.frame is not None:
-            raise InputError(FLOAT)
         for option_name, plain in (("theory", self.theory == "kirchhoff"), ("elements", self.elements is None)):
             if not plain:
                 raise InputError(
-                    f"causality='velocity' has moments of its own, of Kirchhoff's theory; leave {option_name} out"
+                    f"causality='velocity' has its own elements, of Kirchhoff's theory; leave {option_name} out"
                 )
         if isinstance(self.outline, PlateDisc):
             raise InputError(
                 "causality='velocity' needs straight sides, and this plate is round; use causality='force'"
             )
         if self.with_membrane:
-            raise InputError("causality='velocity' bends only: leave membrane out, and take a symmetric laminate")
+            raise InputError(
+                "a plate with causality='velocity' only bends: leave membrane out, and use a symmetric laminate"
+            )
 
     @classmethod
     def rectangle(cls, a: float, b: float, **options: Any) -> Plate:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, diagonal, weighted, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, diagonal, scattered, weighted, zero_matrix
 from phloat.bodies.continua.mesh_body import Strains
 from phloat.bodies.plates.fields import PlateFields
 from phloat.bodies.plates.laminate import PlateSection, Through
@@ -361,8 +361,7 @@ class MomentSpace:
         N = np.einsum("cq,cqia,cqib->cab", w, m, m, optimize=True)
         S = np.einsum("cq,cqia,cqij,cqjb->cab", w, m, D, m, optimize=True)
         C = N @ np.linalg.solve(S, N)
-        row, column = np.repeat(self.dofs, UNKNOWNS, axis=1).ravel(), np.tile(self.dofs, (1, UNKNOWNS)).ravel()
-        C = csr(sp.coo_array((C.ravel(), (row, column)), shape=(self.size,) * 2))
+        C = scattered(C, self.dofs, self.dofs, (self.size,) * 2)
         return csr(0.5 * (C + C.T))
 
     def local(self, points: Points) -> np.ndarray:

@@ -14,7 +14,7 @@ from phloat.algebra.threads import one_thread
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, Place, option
-from phloat.bodies.continua.stress_continuum import CAUSALITIES, FLOAT, StressContinuum
+from phloat.bodies.continua.stress_continuum import CAUSALITIES, StressContinuum, require_causality
 from phloat.bodies.material import Damping, Material, Orthotropic, Thickness, require_damping, thickness_at
 from phloat.bodies.outlines import BoxOutline, BracketOutline, Outline, RectangleOutline, TubeOutline, mesh_outline
 from phloat.bodies.solids.cells import MaterialPart, elastic_body
@@ -62,10 +62,7 @@ class MeshRecipe:
         mapping("ports", self.ports, PORTS)
         if self.mass is not None:
             positive("mass", self.mass)
-        if self.causality not in CAUSALITIES:
-            raise InputError(unknown("causality", self.causality, CAUSALITIES))
-        if self.causality == "velocity" and self.frame is not None:
-            raise InputError(FLOAT)
+        require_causality(self.causality, self.frame)
 
     @classmethod
     def from_mesh(cls, path: str | Path, *, unit: float = 1.0, **options: Any) -> Self:
@@ -95,7 +92,7 @@ class MeshRecipe:
 
     def _with_velocity_inputs(self, n: int | Sequence[int] | None, order: int, refine: int) -> StressContinuum:
         if order != 2:
-            raise InputError(f"order is {order!r}; with causality='velocity' it is 2")
+            raise InputError(f"order is {order!r}; with causality='velocity' it must be 2")
         mesh = self.mesh.refined(refine) if isinstance(self.mesh, Mesh) and n is None else None
         mesh = mesh_outline(self.mesh, n, 1, refine) if mesh is None else mesh
         axes, _ = held_axes(mesh, self.clamped, self.symmetric, self.held, self.lines)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, unit_columns
 from phloat.bodies.continua.continuum import require_mass
 from phloat.bodies.continua.stress_continuum import SideField, StressContinuum, side_facets
 from phloat.bodies.shape import rigid_motions, selection
@@ -50,9 +49,8 @@ class TractionSides:
 
     def twist_map(self, name: str, opened: Sequence[str]) -> Matrix:
         field = self.field(name)
-        work = (field.mass @ field.rigid).ravel()
-        row, column = np.repeat(field.unknowns, 6), np.tile(np.arange(6), len(field.unknowns))
-        return csr(sp.coo_array((work, (row, column)), shape=(self.space.size, 6)))
+        work = csr(field.mass @ field.rigid)
+        return csr(unit_columns(field.unknowns, self.space.size) @ work)
 
     def field(self, name: str) -> SideField:
         facets, d = self.facets(name), self.space.dim
@@ -61,9 +59,8 @@ class TractionSides:
         weight = np.asarray(mass.sum(axis=1))[::d]
         centre = weight @ x / weight.sum()
         rigid = rigid_motions(x - centre)[:, :d]
-        rigid[np.abs(rigid) < ROUND_OFF * np.abs(rigid).max()] = (
-            0.0  # else it would turn straight edges about themselves
-        )
+        # else straight edges would turn about themselves
+        rigid[np.abs(rigid) < ROUND_OFF * np.abs(rigid).max()] = 0.0
         if d == 2:
             rigid[:, :, 2:5] = 0.0
         return SideField(x, mass, rigid.reshape(-1, 6), centre, self.space.unknowns_on(facets).ravel())
@@ -74,7 +71,7 @@ def stress_continuum(
 ) -> StressContinuum:
     """The body of a sheet or solid; `axes` names the boundaries that are held, and along which axes."""
     d = mesh.dimension
-    space = TractionSpace.from_cells(np.ascontiguousarray(mesh.points[:, :d]), _straight(mesh).cells)
+    space = TractionSpace(np.ascontiguousarray(mesh.points[:, :d]), np.sort(_straight(mesh).cells, axis=1))
     S, rho = np.zeros((len(mesh.cells), len(VOIGT[d]), len(VOIGT[d]))), np.zeros((len(mesh.cells), 1))
     for part in parts:
         S[part.cells], rho[part.cells] = np.linalg.inv(part.A), part.rho
@@ -85,7 +82,7 @@ def stress_continuum(
     for name, letters in axes.items():
         if name not in mesh.boundaries:
             raise InputError(
-                f"{name!r} is no boundary; with causality='velocity' lines and edges cannot be held, sides can"
+                f"{name!r} is no boundary; with causality='velocity' sides can be held, but not lines and edges"
             )
         numbers = np.array(["xyz".index(a) for a in sorted(set(letters))])
         held[np.ix_(space.facets_on(mesh.boundaries[name]), numbers)] = True
@@ -105,9 +102,8 @@ def stress_continuum(
 def _velocity(space: TractionSpace) -> Field:
     """The velocities at the corners of all cells, and the faces that are drawn: the cells of a sheet, the surface of a solid."""
     corners, d = space.corners, space.dim
-    x, n = space.vertices[corners].reshape(-1, d), corners.size * d
-    rows = 3 * np.arange(len(x))[:, None] + np.arange(d)
-    motion = csr(sp.coo_array((np.ones(n), (rows.ravel(), np.arange(n))), shape=(3 * len(x), n)))
+    x = space.vertices[corners].reshape(-1, d)
+    motion = unit_columns((3 * np.arange(len(x))[:, None] + np.arange(d)).ravel(), 3 * len(x))
     faces = np.arange(corners.size).reshape(corners.shape)
     if d == 3:
         cell = space.first_cell[space.outside]

@@ -1,4 +1,4 @@
-"""Linear systems in energy coordinates, with their algebraic equations in entries of size one, for poles and zeros.
+"""Linear systems in energy coordinates, with algebraic equations scaled to entries of size one, for poles and zeros.
 
 With E = X S Xᵀ, S = ±1, and x = Xᵀe the system is ẋ = A x + F w, 0 = C x + D w: the unknowns w are λ, inputs u and the rows z
 without energy; the equations are the joints, outputs that are zero, and the rows of z.
@@ -123,7 +123,7 @@ def energy_form(system: LinearPHDAE) -> tuple[float, np.ndarray, np.ndarray]:
     """
     inverse, _, A, Z = _energy_coordinates(system)
     if Z.shape[1]:
-        raise InputError("E is singular: some row stores no energy; eliminate it first")
+        raise InputError("E is singular: some row stores no energy; use poles(…), which accepts such a system")
     n = system.split
     U, reached, _ = la.svd(A[n:, :n], full_matrices=False)
     T = la.block_diag(np.eye(n), U[:, reached > ZERO * reached.max(initial=0.0)])

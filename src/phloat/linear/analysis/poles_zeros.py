@@ -36,9 +36,7 @@ from phloat.linear.form.phdae import LinearPHDAE, Ports, inputs_outputs, linear_
 
 MAX_ROWS = 1500  # rows up to which the dense methods of this file are used
 SLOW = 1e-6  # size of eigenvalues, relative to the largest, that are computed from the inverse
-ACCURATE_INVERSE = (
-    1e8  # condition number of Bauer and Skeel, the smallest in any units, up to which the inverse is used
-)
+ACCURATE_INVERSE = 1e8  # condition number of Bauer and Skeel (independent of units) up to which the inverse is used
 SKEW = 1e-13  # defect up to which a matrix of size one is skew
 DETERMINED = 1e-6  # relative error up to which a zero is listed
 ROUGH = 100.0  # relative error (a crude bound) up to which an eigenvalue is a start for Newton's method

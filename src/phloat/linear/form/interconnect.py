@@ -69,9 +69,8 @@ def transformer(
     others = [port for port in joined.ports if port not in (port_1, port_2)]
     effort, names = f"{port_1}-{port_2}", {p: joined.ports.shape(p) for p in others}
     columns = sp.csr_array(sp.eye_array(joined.ports.size))
-    pair = (
-        columns[:, joined.ports.indices([port_2])] - columns[:, joined.ports.indices([port_1])] @ T
-    )  # u₁ = −C μ, u₂ = μ
+    # u₁ = −C μ, u₂ = μ
+    pair = columns[:, joined.ports.indices([port_2])] - columns[:, joined.ports.indices([port_1])] @ T
     ports = Layout({**names, effort: (T.shape[1],)}, "port")
     return _held(joined.with_inputs(sp.hstack([columns[:, joined.ports.indices(others)], pair]), ports), effort, effort)
 
@@ -98,11 +97,10 @@ def gyrator(
 def with_feedback(system: LinearPHDAE, U: Matrix) -> LinearPHDAE:
     """The system with u = K y + v, K = U − Uᵀ, and the new inputs v. K is skew, so no power is lost.
 
-    With a feedthrough D the outputs are y = (1 − D K)⁻¹ (y₀ + D v); raises InputError if 1 − D K
-    is singular: an algebraic loop.
+    With a feedthrough D the outputs are y = (1 − D K)⁻¹ (y₀ + D v); raises InputError if 1 − D K is singular: an algebraic loop.
     """
     columns = np.union1d(*U.nonzero())
-    if not _has_feedthrough(system, columns):
+    if not system.feeds_through(columns):
         coupling = csr(system.B @ U @ system.B.T)
         G = system.G - system.B_lam @ csr(U - U.T) @ system.B.T
         return replace(system, J=csr(system.J + coupling - coupling.T), G=csr(G))
@@ -112,8 +110,8 @@ def with_feedback(system: LinearPHDAE, U: Matrix) -> LinearPHDAE:
     if np.linalg.cond(unit - loop) > SINGULAR_LOOP:
         names = dict.fromkeys(system.ports.owner(int(k)) for k in columns)
         raise InputError(
-            f"ports {', '.join(map(repr, names))} form an algebraic loop: their outputs depend on their inputs at once, and the "
-            "equations of both have no unique solution; give one of the systems a state, or another gain"
+            f"ports {', '.join(map(repr, names))} form an algebraic loop: their outputs depend on their inputs at once, and "
+            "the equations of the loop have no unique solution; give one of the systems a state, or another gain"
         )
     F = la.inv(np.eye(len(K)) - K @ D)
     into, out = system.input_map, system.output_map
@@ -134,10 +132,12 @@ def swap_causality(system: LinearPHDAE, port: str) -> LinearPHDAE:
     """
     name = f"{port}.drive" if port in system.multipliers else port  # the joint of a free axis has the name already
     if system.driven([port]):
-        raise JointError(f"port {port!r} is driven already")
+        raise JointError(
+            f"port {port!r} is driven already: its input is a flow; swap_causality is for ports that take an effort"
+        )
     columns = system.ports.indices([port])
     size = len(columns)
-    if _has_feedthrough(system, columns):
+    if system.feeds_through(columns):
         node = _driven_node(f"{port}.node", name, size)
         swapped = transformer(system, port, node, f"{port}.node")
         ports = {port if p == f"{port}.node.drive" else p: shape for p, shape in swapped.ports.shapes.items()}
@@ -174,7 +174,7 @@ def _held(system: LinearPHDAE, port: str, name: str) -> LinearPHDAE:
     columns = system.ports.indices([port])
     closed = system.with_ports(*(p for p in system.ports if p != port))
     effort = Layout({name: (len(columns),)}, "multiplier")
-    if not _has_feedthrough(system, columns):
+    if not system.feeds_through(columns):
         return replace(
             closed,
             G=csr(sp.vstack([closed.G, system.B[:, columns].T])),
@@ -231,13 +231,6 @@ def input_matrices(into: Matrix, out: Matrix, D: Matrix | np.ndarray) -> dict[st
     """B, P, S and N of the input map B − P, the output map B + P and the feedthrough S + N."""
     B, P, S, N = 0.5 * (into + out), 0.5 * (out - into), 0.5 * (D + D.T), 0.5 * (D - D.T)
     return {"B": csr(B), "P": csr(P), "S": csr(S), "N": csr(N)}
-
-
-def _has_feedthrough(system: LinearPHDAE, columns: np.ndarray) -> bool:
-    """Whether these inputs have a feedthrough, among each other or with other ports."""
-    if not system.has_feedthrough:
-        return False
-    return any(map(largest, (system.P[:, columns], system.S[columns], system.N[columns])))
 
 
 def _coupling(first: LinearPHDAE, port_1: str, second: LinearPHDAE, port_2: str, C: ArrayLike | None) -> Matrix:

@@ -84,7 +84,7 @@ def _dissipation(
     )
     unit = symmetric_scale(terms)
     W = np.where(np.abs(W) > ROUND_OFF * unit * unit[:, None], W, 0.0)
-    W[:n, n:][:, np.diag(W)[n:] == 0.0] = 0.0  # a port that does not dissipate by itself
+    W[:n, n:][:, np.diag(W)[n:] == 0.0] = 0.0  # no coupling with ports that do not dissipate themselves
     W[n:, :n] = W[:n, n:].T
     d, V = la.eigh(W / unit / unit[:, None])
     if -TOLERANCE * d[-1] <= d[0] < 0.0:

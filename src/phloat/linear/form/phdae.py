@@ -12,8 +12,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from phloat.algebra.blocks import NamedBlocks
-from phloat.algebra.layout import Layout, joined_layouts
+from phloat.algebra.layout import Layout, NamedBlocks, joined_layouts
 from phloat.algebra.sparse import (
     Matrix,
     csr,
@@ -23,6 +22,7 @@ from phloat.algebra.sparse import (
     skew_defect,
     stacked,
     symmetry_defect,
+    unit_columns,
     zero_matrix,
 )
 from phloat.algebra.tables import facts, grid, name_list
@@ -105,12 +105,7 @@ class LinearPHDAE(NamedBlocks):
             if absent or (name in RARE and not largest(matrix)):  # a copy of another size need not set these again
                 object.__setattr__(self, name, zero_matrix(*shape))
                 continue
-            if matrix.shape != shape:
-                raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
-            matrix = csr(matrix.copy())  # the caller's matrix stays unshared
-            if not np.isfinite(matrix.data).all():
-                raise StructureError(f"{name} contains NaN or infinity")
-            object.__setattr__(self, name, matrix)
+            object.__setattr__(self, name, _fitting(name, matrix, shape))
         if not isinstance(self.split, (int, np.integer)) or not -1 <= self.split <= n:
             raise StructureError(f"split is {self.split!r}; it must be between 0 and the number of rows, {n}")
         if Q is not None:
@@ -121,7 +116,7 @@ class LinearPHDAE(NamedBlocks):
                 raise StructureError(f"{property_name}: relative defect {defect:.1e}{multiplied}")
 
     def _multiply(self, Q: Matrix) -> None:
-        """Multiplies the rows by Qᵀ: E becomes QᵀE, J QᵀJ Q, B QᵀB, and G G Q."""
+        """Multiplies the rows by Qᵀ: E → QᵀE, J → QᵀJ Q, B → QᵀB, G → G Q."""
         object.__setattr__(self, "E", csr(Q.T @ self.E))
         for name in ("J", "R", "nonconservative"):
             object.__setattr__(self, name, csr(Q.T @ getattr(self, name) @ Q))
@@ -177,6 +172,11 @@ class LinearPHDAE(NamedBlocks):
     def has_feedthrough(self) -> bool:
         """Whether P, S or N is not zero."""
         return self.P.nnz + self.S.nnz + self.N.nnz > 0
+
+    def feeds_through(self, columns: np.ndarray | slice) -> bool:
+        """Whether these inputs have a feedthrough, among each other or with other ports."""
+        blocks = (self.P[:, columns], self.S[columns], self.N[columns])
+        return self.has_feedthrough and any(map(largest, blocks))
 
     @property
     def W(self) -> Matrix:
@@ -236,9 +236,7 @@ class LinearPHDAE(NamedBlocks):
 
     def with_inputs(self, T: np.ndarray | Matrix, ports: Layout) -> LinearPHDAE:
         """The system with the inputs v of other ports, u = T v, and their outputs Tᵀy; T may be an array of columns of u."""
-        if np.ndim(T) == 1:
-            T = sp.csr_array((np.ones(len(T)), (T, np.arange(len(T)))), shape=(self.ports.size, len(T)))
-        T = csr(T)
+        T = unit_columns(T, self.ports.size) if np.ndim(T) == 1 else csr(T)
         tall = {name: getattr(self, name) @ T for name in ("B", "P", "B_lam")}
         return replace(self, **tall, **{name: T.T @ getattr(self, name) @ T for name in ("S", "N")}, ports=ports)
 
@@ -290,9 +288,8 @@ class LinearPHDAE(NamedBlocks):
 
     def _repr_html_(self) -> str:
         names = {"E": "descriptor", "J": "interconnection", "R": "dissipation", "B": "inputs", "G": "joints"}
-        names |= (
-            {"P": "inputs that dissipate", "S": "feedthrough", "N": "skew feedthrough"} if self.has_feedthrough else {}
-        )
+        if self.has_feedthrough:
+            names |= {"P": "inputs that dissipate", "S": "feedthrough", "N": "skew feedthrough"}
         matrices = [(f"{name}, {meaning}", getattr(self, name)) for name, meaning in names.items()]
         rows = [(title, f"{m.shape[0]} × {m.shape[1]}", m.nnz) for title, m in matrices if m.size]
         order = f"{self.split} velocities, {self.rows.size - self.split} stresses" if self.split >= 0 else ""
@@ -311,9 +308,7 @@ def linear_only(system: object, *, circulatory: bool = False, feedthrough: bool 
             "linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate and simulate accept such a system"
         )
     if system.has_feedthrough and not feedthrough:
-        ports = [
-            p for p, k in system.ports.slices.items() if any(map(largest, (system.P[:, k], system.S[k], system.N[k])))
-        ]
+        ports = [port for port, columns in system.ports.slices.items() if system.feeds_through(columns)]
         raise InputError(
             f"ports {', '.join(map(repr, ports))} have a feedthrough (P, S or N), which is not supported here; close them with "
             "with_ports(…), or connect them first. poles, zeros, response, simulate, wire, transformer, gyrator, eliminate, "
@@ -323,17 +318,24 @@ def linear_only(system: object, *, circulatory: bool = False, feedthrough: bool 
 
 def _invertible(Q: Any, rows: Layout) -> Matrix:
     """Q as a matrix; raises StructureError if it does not fit or is singular."""
-    if (matrix := csr(_matrix("Q", Q))).shape != (rows.size, rows.size) or not np.isfinite(matrix.data).all():
-        raise StructureError(
-            f"Q is {matrix.shape}, or contains NaN or infinity; the named rows make it {(rows.size,) * 2}"
-        )
+    matrix = _fitting("Q", _matrix("Q", Q), (rows.size, rows.size))
     null = dependencies(csr(matrix.T))
     if null.shape[1]:
         block = rows.owner(int(np.argmax(np.abs(null).max(axis=1))))
         raise StructureError(
-            f"Q is singular, of rank {rows.size - null.shape[1]} for {rows.size} rows: some states, the largest in {block!r}, "
-            "store no energy and act on nothing; leave them out (of a position without a spring, its rate is enough)"
+            f"Q is singular, of rank {rows.size - null.shape[1]} for {rows.size} rows: some combination of states, mostly of "
+            f"{block!r}, stores no energy and acts on nothing; leave it out (for a position without a spring, its rate is enough)"
         )
+    return matrix
+
+
+def _fitting(name: str, matrix: Any, shape: tuple[int, int]) -> Matrix:
+    """A copy in CSR format; raises StructureError for another shape, and for NaN or infinity."""
+    if matrix.shape != shape:
+        raise StructureError(f"{name} is {matrix.shape}; the named rows, ports and multipliers make it {shape}")
+    matrix = csr(matrix.copy())
+    if not np.isfinite(matrix.data).all():
+        raise StructureError(f"{name} contains NaN or infinity")
     return matrix
 
 

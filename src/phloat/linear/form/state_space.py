@@ -60,7 +60,7 @@ def _without_massless(system: LinearPHDAE) -> LinearPHDAE:
     if reduced is None:
         names = dict.fromkeys(system.rows.owner(int(k)) for k in rows)
         raise InputError(
-            f"{', '.join(names)}: rows without inertia and damping do not follow from the others; give them some"
+            f"the rows {', '.join(names)} store no energy and do not follow from the others; give them inertia or damping"
         )
     return reduced
 

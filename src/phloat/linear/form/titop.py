@@ -5,16 +5,16 @@ and its output is the force of the body on its neighbour, −f. With the modes (
 
     ẇ = −VᵀD V w − ω s + VᵀB f,   ṡ = ω w,   a = Bᵀ(V ẇ + V₀V₀ᵀB f):
 
-rigid motions need no state. Acceleration times force is no power: TITOP models are not passive, and their connections leave
-velocities that do not fit undetected. `from_titop` integrates the accelerations and so returns to ports of power (Alazard, Perez
-Gonzalez, Loquen and Cumer, "Two-input two-output port model for mechanical systems", AIAA 2015; Chebbi and others, Multibody System
-Dynamics 41, 2017).
+rigid motions need no state. Acceleration times force is not power: TITOP models are not passive, and velocities that disagree where
+two are connected are not detected. `from_titop` integrates the accelerations and so returns to ports of power (Alazard, Perez
+Gonzalez, Loquen and Cumer, "Two-input two-output port model for mechanical systems", AIAA 2015; Chebbi and others, Multibody
+System Dynamics 41, 2017).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.linalg as la
@@ -54,7 +54,7 @@ class Titop:
     C: np.ndarray
     D: np.ndarray
     ports: Layout
-    accelerated: np.ndarray | None = None
+    accelerated: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 
     def __post_init__(self) -> None:
         if not isinstance(self.ports, Layout):
@@ -64,7 +64,7 @@ class Titop:
             matrix = getattr(self, name)
             empty = not np.size(matrix) and 0 in shape  # [] is a matrix without states
             object.__setattr__(self, name, finite(name, np.zeros(shape) if empty else matrix, shape))
-        given = np.zeros(m, bool) if self.accelerated is None else np.asarray(self.accelerated, bool)
+        given = np.asarray(self.accelerated, bool) if np.size(self.accelerated) else np.zeros(m, bool)
         if given.shape != (m,):
             raise InputError(
                 f"accelerated is {self.accelerated!r}; it must have one entry for each of the {m} channels"
@@ -82,16 +82,11 @@ class Titop:
         return self._names("force", "acceleration")
 
     def _names(self, driven: str, free: str) -> tuple[str, ...]:
-        pairs = zip(*(self._numbered(word) for word in (driven, free)), self._driven, strict=True)
+        pairs = zip(*(self._channels(f".{word}") for word in (driven, free)), self.accelerated, strict=True)
         return tuple(a if is_driven else b for a, b, is_driven in pairs)
 
-    def _numbered(self, word: str) -> list[str]:
-        return [name for port in self.ports for name in numbered(f"{port}.{word}", self.ports.shape(port)[0])]
-
-    @property
-    def _driven(self) -> np.ndarray:
-        assert self.accelerated is not None
-        return self.accelerated
+    def _channels(self, ending: str = "") -> list[str]:
+        return [name for port in self.ports for name in numbered(f"{port}{ending}", self.ports.shape(port)[0])]
 
     @property
     def poles(self) -> np.ndarray:
@@ -109,16 +104,14 @@ class Titop:
                 f"channels {', '.join(map(repr, names))} cannot be inverted: a force there changes no acceleration at once"
             )
         inverse, size = la.inv(D_kk), len(self.D)
-        sign = np.where(self._driven[k], -1.0, 1.0)[
-            :, None
-        ]  # a force of the body on its neighbour, −f, is a force on the body
+        sign = np.where(self.accelerated[k], -1.0, 1.0)[:, None]  # an output is −f, the force on the neighbour
         # the new input is v_k = ± y_k, the new output ∓ u_k: u = X x + U v
         X, U = np.zeros(self.C.shape), np.eye(size)
         X[k], U[k] = -inverse @ self.C[k], -inverse @ self.D[k]
         U[np.ix_(k, k)] = inverse * sign.T
         C, D = self.C + self.D @ X, self.D @ U
         C[k], D[k] = -sign * X[k], -sign * U[k]
-        accelerated = self._driven.copy()
+        accelerated = self.accelerated.copy()
         accelerated[k] = ~accelerated[k]
         return replace(self, A=self.A + self.B @ X, B=self.B @ U, C=C, D=D, accelerated=accelerated)
 
@@ -127,7 +120,7 @@ class Titop:
         k, _ = channels(self, ports)
         mask = np.ones(len(self.D), bool)
         mask[k] = False
-        layout, accelerated = self.ports.masked(mask), self._driven[mask]
+        layout, accelerated = self.ports.masked(mask), self.accelerated[mask]
         return replace(
             self, B=self.B[:, mask], C=self.C[mask], D=self.D[np.ix_(mask, mask)], ports=layout, accelerated=accelerated
         )
@@ -138,12 +131,12 @@ class Titop:
 
     def _with_inputs(self, port: str, free: Sequence[int], held: bool = True) -> Titop:
         """The model with accelerations as inputs of the port (forces unless `held`), and forces of its components `free`."""
-        wanted = self._driven.copy()
+        wanted = self.accelerated.copy()
         columns, _ = channels(self, port)
         wanted[columns] = held
         wanted[columns[list(free)]] = False
-        change = np.flatnonzero(wanted != self._driven)
-        names = [name for p in self.ports for name in numbered(p, self.ports.shape(p)[0])]
+        change = np.flatnonzero(wanted != self.accelerated)
+        names = self._channels()
         return self.inverted([names[k] for k in change]) if len(change) else self
 
     def __repr__(self) -> str:
@@ -240,12 +233,16 @@ def connect_titop(
     first, second = first._with_inputs(port_1, (), held=False), second._with_inputs(port_2, free)
     (k_1, _), (k_2, _) = channels(first, port_1), channels(second, port_2)
     if len(k_1) != len(k_2):
-        raise InputError(f"ports {port_1!r} and {port_2!r} have {len(k_1)} and {len(k_2)} components")
+        raise InputError(
+            f"ports {port_1!r} and {port_2!r} have {len(k_1)} and {len(k_2)} components; connect equal ones"
+        )
     R = finite("R", np.eye(len(k_1)) if R is None else R, (len(k_1), len(k_2)))
     released = np.array(free, dtype=int)
     held = np.setdiff1d(np.arange(len(k_1)), released)
     if R[np.ix_(held, released)].any() or R[np.ix_(released, held)].any():
-        raise InputError(f"R mixes the free components {tuple(free)} of {port_2!r} with the others")
+        raise InputError(
+            f"R mixes the free components {tuple(free)} of {port_2!r} with the others; give another R or free=…"
+        )
     turn = R[np.ix_(held, held)]
     if (defect := np.abs(turn @ turn.T - np.eye(len(held))).max(initial=0.0)) > ASYMMETRY:
         raise InputError(
@@ -256,7 +253,7 @@ def connect_titop(
     joined = Titop(
         **{name: la.block_diag(*(getattr(p, name) for p in parts)) for name in "ABCD"},
         ports=joined_layouts((p.ports for p in parts), "port"),
-        accelerated=np.concatenate([p._driven for p in parts]),
+        accelerated=np.concatenate([p.accelerated for p in parts]),
     )
     K = np.zeros_like(joined.D)
     K[np.ix_(k_1[held], m + k_2[held])] = turn
@@ -267,7 +264,7 @@ def _with_loop(model: Titop, K: np.ndarray, where: str) -> Titop:
     """The model with u = K y + v; raises InputError for an algebraic loop without a unique solution."""
     if not _regular(loop := np.eye(len(K)) - model.D @ K):
         raise InputError(
-            f"{where} form an algebraic loop without a unique solution: they already have the same acceleration"
+            f"{where} form an algebraic loop without a unique solution: they have the same acceleration already"
         )
     F = la.inv(loop)
     back = K @ F  # u = K F (C x + D v) + v
@@ -282,9 +279,9 @@ def from_titop(model: Titop) -> LinearPHDAE:
     D − C A⁻¹B = Φ Φᵀ, so that A must not have a pole at zero. Raises InputError if the velocities are not passive, such as for
     outputs that are not at the inputs, or if a channel has no mass to be inverted: a prescribed acceleration is no port of power.
     """
-    names = [name for p in model.ports for name in numbered(p, model.ports.shape(p)[0])]
-    if model._driven.any():
-        model = model.inverted([names[k] for k in np.flatnonzero(model._driven)])
+    if model.accelerated.any():
+        names = model._channels()
+        model = model.inverted([names[k] for k in np.flatnonzero(model.accelerated)])
     if len(model.A) and not _regular(model.A):
         raise InputError(
             "the model has a pole at zero, so its accelerations have no integral in these states; remove it (minreal)"
@@ -296,7 +293,10 @@ def from_titop(model: Titop) -> LinearPHDAE:
     scaled = mobility / unit / unit[:, None]
     size, shapes = la.eigh(0.5 * (scaled + scaled.T))
     if np.abs(scaled - scaled.T).max(initial=0.0) > ASYMMETRY or size.min(initial=0.0) < -RIGID:
-        raise InputError("the rigid accelerations are not those of a mass: D − C A⁻¹B is not symmetric and positive")
+        raise InputError(
+            "the rigid accelerations are not those of a mass: D − C A⁻¹B is not symmetric and positive; use the same "
+            "ports for inputs and outputs"
+        )
     Phi = unit[:, None] * shapes[:, size > RIGID] * np.sqrt(size[size > RIGID])
     A, B = la.block_diag(model.A, np.zeros((Phi.shape[1],) * 2)), np.vstack([model.B, Phi.T])
     return from_state_space(A, B, np.hstack([C, Phi]), ports={p: model.ports.shape(p)[0] for p in model.ports})

@@ -44,7 +44,7 @@ def split_basis(
     V = orthogonal_to(elastic, rigid, model.M)
     if max_columns is not None:
         V = V @ la.eigh(V.T @ (model.M @ V))[1][:, ::-1][:, :max_columns]
-    # beside the rigid motions: the small difference of similar columns may contain them
+    # orthogonal to the rigid motions, which the small difference of similar columns may contain
     V = orthonormal(V, model.M, Q=rigid)[:, rigid.shape[1] :]
     if model.G.shape[0] and V.shape[1]:  # the small difference of similar columns may violate the joints
         V = orthonormal(orthogonal_to(SaddleFactor(model.M, model.G).solve(model.M @ V), rigid, model.M), model.M)

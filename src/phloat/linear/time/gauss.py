@@ -91,7 +91,7 @@ class Tableau(NamedTuple):
 
 @cache
 def tableau(stages: int) -> Tableau:
-    """The coefficients of Gauss–Legendre with this number of stages."""
+    """The coefficients of the Gauss–Legendre method with this number of stages."""
     x, weights = legendre.leggauss(stages)
     c, b = 0.5 * (1.0 + x), 0.5 * weights
     A_inverse = np.linalg.inv(integral_weights(c, c))
@@ -133,7 +133,9 @@ class GaussSolver:
         try:
             self.factors = [self._factor(s if s.imag else s.real, G) for s in self.tableau.mu / h]
         except RuntimeError:
-            raise InputError("a motion has no mass and no stiffness, or joints repeat each other; omit those") from None
+            raise InputError(
+                "the step has no unique solution: a motion has no mass and no stiffness, or joints repeat each other; omit those"
+            ) from None
 
     def _factor(self, s: complex, G: Matrix) -> SaddleFactor:
         """The factor of s E − J + R with the joints, or of s²M + sD + K."""

@@ -14,7 +14,7 @@ from phloat.errors import InputError, PortError, number, positive, require_steps
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.gauss import GaussLegendre
 from phloat.linear.time.step import LinearScheme, PortOutputs, Signals
-from phloat.linear.time.stepper import ControlledInputs, LinearOutputs, LinearStepper, consistent_start, start_rows
+from phloat.linear.time.stepper import ControlledInputs, LinearOutputs, LinearRun, consistent_start, start_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def march(
     every: float | None = None,
     scheme: LinearScheme = GaussLegendre(1),
     events: Sequence[Any] = (),
-    search: Callable[[LinearStepper], EventSearch] | None = None,
+    search: Callable[[LinearRun], EventFinder] | None = None,
 ) -> LinearResult:
     """Simulates from rows at t_0 (by name, as a vector, or rest) to t_end, in equal steps of dt or a little less.
 
@@ -137,7 +137,7 @@ def march(
     e = consistent_start(system, start_rows(system, start), u.at(t_0))
     inputs = ControlledInputs(system, u, controller, every)
     output_times = np.zeros(0) if isinstance(output, int) else output
-    run = LinearStepper(
+    run = LinearRun(
         *(system, scheme, inputs, e, nodes),
         saved=_output_steps(nodes, output),
         output_times=output_times,
@@ -159,8 +159,8 @@ def march(
     return _result(run, output)
 
 
-class EventSearch(Protocol):
-    """Finds the events of the last step, and lets them act."""
+class EventFinder(Protocol):
+    """Finds the events of the last step and applies their actions."""
 
     def find(self) -> tuple[Any, float] | None: ...
     def act(self, group: Any, time: float) -> bool: ...
@@ -171,7 +171,7 @@ def _output_steps(times: np.ndarray, output: int | np.ndarray) -> set[int]:
     return {*range(0, len(times), output), len(times) - 1} if isinstance(output, int) else set()
 
 
-def _result(run: LinearStepper, output: int | np.ndarray) -> LinearResult:
+def _result(run: LinearRun, output: int | np.ndarray) -> LinearResult:
     """The result of a run, at the times of output if these are given."""
     run.finish()
     rows = run.rows if isinstance(output, int) else run.dense

@@ -50,7 +50,7 @@ class LinearStep:
 
     def e_at(self, x: float) -> np.ndarray:
         """e at a fraction of the step, by the polynomial through its start and its stages."""
-        return self.end if x == 1.0 else lagrange(self.points, x) @ self.path
+        return self.end if x == 1.0 else lagrange_values(self.points, x) @ self.path
 
     def integral(self, stages: np.ndarray, x: float) -> np.ndarray:
         """The integral from the start to a fraction of the step of the polynomial through values at the stages."""
@@ -98,7 +98,7 @@ class PortOutputs:
         return out + 2.0 * np.einsum("tr,rt->t", e, P @ u.T) + np.einsum("ti,it->t", u, S @ u.T)
 
 
-def lagrange(points: np.ndarray, x: float) -> np.ndarray:
+def lagrange_values(points: np.ndarray, x: float) -> np.ndarray:
     """The values at x of the Lagrange polynomials of the points."""
     others = points[None, :] + np.diag(np.full(len(points), np.nan))
     return np.nanprod((x - others) / (points[:, None] - others), axis=1)

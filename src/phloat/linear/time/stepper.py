@@ -13,7 +13,7 @@ from phloat.algebra.sparse import csr
 from phloat.errors import InputError, PortError, ProjectedStartWarning, finite, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.gauss import nearest_consistent
-from phloat.linear.time.step import LinearScheme, LinearSolver, LinearStep, PortOutputs, Signals, lagrange
+from phloat.linear.time.step import LinearScheme, LinearSolver, LinearStep, PortOutputs, Signals, lagrange_values
 
 WAY = ".way"  # suffix of the integral of an output
 CLOSED = 1e-9  # violation of joints that is round-off, relative to the velocities
@@ -23,7 +23,7 @@ INSTANT = 16 * np.finfo(float).eps  # of a time or a step: round-off
 
 
 class LinearOutputs(dict[str, Any]):
-    """What a controller or an event gets: y by port name, its integral since the start, `y["elbow.way"]`, and rows by name.
+    """What controllers and events receive: y by port name, its integral since the start, `y["elbow.way"]`, and rows by name.
 
     The value is a float for a port with one component, otherwise an array. A feedthrough acts with the inputs just before; of a
     driven port, whose output is an effort, the values are zero.
@@ -82,7 +82,7 @@ class ControlledInputs:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class OutputRow:
     """An output row: `way`, `port_way`, `works` and `lost` are integrals up to t; `added` is the energy that events have added."""
 
     t: float
@@ -96,8 +96,8 @@ class Row:
     lam: np.ndarray | None = None  # known when the next step has ended
 
 
-class LinearStepper:
-    """Steps between equal nodes, cut at events. For the search of events it is its own run and task."""
+class LinearRun:
+    """Steps between equal nodes, cut at events. The search of events takes it as stepper, run and task."""
 
     def __init__(
         self,
@@ -110,26 +110,23 @@ class LinearStepper:
         saved: set[int],
         output_times: np.ndarray,
         events: Sequence[Any] = (),
-        result: Callable[[LinearStepper], Any],
+        result: Callable[[LinearRun], Any],
     ) -> None:
         self.system, self.scheme, self.inputs, self.nodes, self.saved = system, scheme, inputs, nodes, saved
         self.run = self.task = self
         self.result = lambda: result(self)
-        self.t_0, self.t_end, self.events, self.output_times = (
-            float(nodes[0]),
-            float(nodes[-1]),
-            events,
-            list(output_times),
-        )
+        self.t_0, self.t_end = float(nodes[0]), float(nodes[-1])
+        self.whole_length = (self.t_end - self.t_0) / (len(nodes) - 1)
+        self.events, self.output_times = events, list(output_times)
         moving = system.split if system.split >= 0 else system.rows.size
         self.ports, (self.loose, self.settled) = PortOutputs(system), massless_rows(system)
         none = np.zeros(system.ports.size)
-        self.now = self.begin = self._settled(Row(self.t_0, e, np.zeros(moving), none, none), inputs.at(self.t_0))
+        self.now = self.begin = self._settled(OutputRow(self.t_0, e, np.zeros(moving), none, none), inputs.at(self.t_0))
         self.u_joints = inputs.at(nodes[0])  # the velocities that driven joints have now
         self.past: list[Any] = []
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
-        self.rows: list[Row] = []
-        self.dense: list[Row] = []  # at the times of output
+        self.rows: list[OutputRow] = []
+        self.dense: list[OutputRow] = []  # at the times of output
         self.node = 0  # at which the current step ends
         self.step: LinearStep | None = None  # the current one, which an event may cut
         self.whole: LinearStep | None = None  # the current one without cuts
@@ -149,7 +146,7 @@ class LinearStepper:
 
     def solver(self, h: float) -> LinearSolver:
         """The factors of a step length; those of whole steps are retained, and those of the last other length."""
-        whole = (self.t_end - self.t_0) / (len(self.nodes) - 1)
+        whole = self.whole_length
         h = whole if abs(h - whole) < SAME * whole else h
         if h not in self.solvers:
             self.solvers = {length: solver for length, solver in self.solvers.items() if length == whole}
@@ -158,11 +155,10 @@ class LinearStepper:
 
     def advance(self) -> bool:
         """Takes the step to the next node; False at the end."""
-        whole = (self.t_end - self.t_0) / (len(self.nodes) - 1)
-        self.node = int(np.searchsorted(self.nodes, self.t + SAME * whole))
+        self.node = int(np.searchsorted(self.nodes, self.t + SAME * self.whole_length))
         if self.node == len(self.nodes):
             return False
-        self._set_inputs()
+        self._complete_inputs()
         self.begin, self.whole = self.now, None
         self.move_to(float(self.nodes[self.node]))
         self.whole = self.step
@@ -178,10 +174,10 @@ class LinearStepper:
         assert step is not None
         self.step, self.now = step, replace(self._within(step, 1.0), t=time)
 
-    def _within(self, step: LinearStep, x: float) -> Row:
+    def _within(self, step: LinearStep, x: float) -> OutputRow:
         """The row at a fraction of a step."""
         begin = self.begin
-        return Row(
+        return OutputRow(
             t=begin.t + x * step.h,
             e=self._e_at(step, x),
             way=begin.way + step.integral(step.e[:, : len(begin.way)], x),
@@ -196,7 +192,7 @@ class LinearStepper:
         e = step.e_at(x)
         if len(self.loose):
             e = e.copy()
-            e[self.loose] = lagrange(step.nodes, x) @ step.e[:, self.loose]
+            e[self.loose] = lagrange_values(step.nodes, x) @ step.e[:, self.loose]
         return e
 
     def accept(self) -> None:
@@ -222,7 +218,7 @@ class LinearStepper:
             self.dense.append(self.now)
             self.output_times.pop(0)
 
-    def _set_inputs(self) -> None:
+    def _complete_inputs(self) -> None:
         """Sets u of the rows at the current time, once the controller has been called."""
         for rows in (self.rows, self.dense):
             k = len(rows)
@@ -230,7 +226,7 @@ class LinearStepper:
                 k -= 1
                 rows[k] = self._with_inputs(rows[k])
 
-    def _with_inputs(self, row: Row) -> Row:
+    def _with_inputs(self, row: OutputRow) -> OutputRow:
         """The row with the inputs at its time."""
         u = self.inputs.at(row.t)
         return replace(self._settled(row, u), u=u)
@@ -242,7 +238,7 @@ class LinearStepper:
             k = len(rows)
             while near and k and rows[k - 1].lam is None:
                 k -= 1
-                weights = lagrange(np.concatenate([step.times for step in near]), rows[k].t)
+                weights = lagrange_values(np.concatenate([step.times for step in near]), rows[k].t)
                 e = rows[k].e.copy()
                 e[self.loose] = weights @ np.vstack([step.e[:, self.loose] for step in near])
                 rows[k] = replace(rows[k], e=e, lam=weights @ np.vstack([step.lam for step in near]))
@@ -256,7 +252,7 @@ class LinearStepper:
         assert self.whole is not None
         return self._outputs(self._within(self.whole, x))
 
-    def _outputs(self, row: Row) -> LinearOutputs:
+    def _outputs(self, row: OutputRow) -> LinearOutputs:
         """The outputs of a row. Inputs matter to a feedthrough and to rows without energy only."""
         u = np.zeros(self.system.ports.size)
         if self.ports.feedthrough is not None or self.settled is not None:
@@ -264,7 +260,7 @@ class LinearStepper:
         e = self._settled(row, u).e
         return LinearOutputs(self.system, e, self.ports.of_rows(e, u), row.port_way)
 
-    def _settled(self, row: Row, u: np.ndarray) -> Row:
+    def _settled(self, row: OutputRow, u: np.ndarray) -> OutputRow:
         """The row with its massless rows as inputs and the others determine them."""
         return row if self.settled is None else replace(row, e=self.settled(row.e, u))
 
@@ -303,7 +299,7 @@ class LinearStepper:
 
     def finish(self) -> None:
         """Completes the last row; λ is zero if there was no step."""
-        self._set_inputs()
+        self._complete_inputs()
         self._complete([self.previous])
         for rows in (self.rows, self.dense):
             if rows and rows[-1].lam is None:

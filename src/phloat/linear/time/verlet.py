@@ -110,15 +110,15 @@ def _require_separable(system: LinearPHDAE) -> None:
     n, cure = system.split, "; take scheme=GaussLegendre(stages=…)"
     if not system.separable or system.circulatory:
         raise InputError(
-            "StormerVerlet needs rows in the order (v | σ) that share no mass, and stresses without damping, joints and coupling"
-            + cure
+            "StormerVerlet needs rows in the order (v | σ), no mass shared by both, and stresses without damping, "
+            "joints or coupling" + cure
         )
     if not np.diff(system.E.indptr)[n:].all():
         raise InputError("StormerVerlet needs the compliance of every stress: a stress stores no energy" + cure)
     if largest(system.J[:n, :n]):
         raise InputError("StormerVerlet cannot step gyroscopic forces: J couples velocities with each other" + cure)
     if system.has_feedthrough:
-        raise InputError("StormerVerlet has no feedthrough of ports (P, S, N)" + cure)
+        raise InputError("StormerVerlet does not support a feedthrough of ports (P, S, N)" + cure)
     if driven := system.driven():
         raise InputError(f"StormerVerlet cannot drive joints: {', '.join(driven)} take a velocity" + cure)
 
@@ -132,7 +132,7 @@ def _factor(model: SecondOrder, factor: float) -> SaddleFactor:
         test = np.array([np.nan])
     if not np.isfinite(test).all():
         raise InputError(
-            "StormerVerlet needs the mass of every motion: a motion has none; take scheme=GaussLegendre(stages=…)"
+            "a motion has no mass, which StormerVerlet needs of every motion; take scheme=GaussLegendre(stages=…)"
         )
     return saddle
 

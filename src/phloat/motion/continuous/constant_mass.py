@@ -25,7 +25,7 @@ VECTORS = 12  # numbers between S/m and the last n
 
 @jit
 def momenta_at_rest(m, w, i, shift, y, eta_y):
-    """As `momenta`, with J, ∂J, c and p of the undeformed body and the strains of the deformed one (η at y[eta_y]); sets d."""
+    """As `momenta`, with J, ∂J, c and p of the undeformed body and strains of the deformed one (η at y[eta_y]). Sets d."""
     B = m.bodies
     n, eta = B[i, t.N_ETA], B[i, t.W_Q] + t.Q_ETA
     fill(n, 0.0, w, eta)
@@ -37,7 +37,7 @@ def momenta_at_rest(m, w, i, shift, y, eta_y):
 
 
 @jit
-def cross(w, a, b, out):
+def set_cross(w, a, b, out):
     """w[out] = w[a] × w[b]."""
     x = w[a + 1] * w[b + 2] - w[a + 2] * w[b + 1]
     y = w[a + 2] * w[b] - w[a] * w[b + 2]
@@ -54,9 +54,9 @@ def offset_residual(m, w, i, shift, yd, out, o):
     fill(3, 0.0, w, rate)
     for a in range(rot):
         w[rate + axis(a, rot)] = yd[o + lin + a]
-    cross(w, omega, d, b)
-    cross(w, omega, b, b)
-    cross(w, rate, d, q)
+    set_cross(w, omega, d, b)
+    set_cross(w, omega, b, b)
+    set_cross(w, rate, d, q)
     axpy(3, 1.0, w, b, w, q)
     for k in range(lin):
         out[o + k] -= mass * dot(w, A + 3 * k, w, q, 3)
@@ -64,7 +64,7 @@ def offset_residual(m, w, i, shift, yd, out, o):
         w[b + a] = -w[q + a]
         for k in range(lin):
             w[b + a] += w[A + 3 * k + a] * yd[o + k]
-    cross(w, d, b, b)
+    set_cross(w, d, b, b)
     for a in range(rot):
         out[o + lin + a] -= mass * w[b + axis(a, rot)]
 
@@ -76,7 +76,7 @@ def effort(m, w, i, shift, factor, out, o):
     n, long, rot, omega = B[i, t.N_ETA], B[i, t.LONG], B[i, t.N_ROT], B[i, t.W_V] + t.V_OMEGA
     v = shift + 3 * n + 9
     velocity_at_rest(m, w, i, shift)
-    cross(w, v, omega, v)
+    set_cross(w, v, omega, v)
     for a in range(3):
         axpy(n, factor * m.data[B[i, t.D_MASS]] * w[v + a], w, shift + a * n, out, o)
     for a in range(rot):
@@ -88,7 +88,7 @@ def effort(m, w, i, shift, factor, out, o):
 
 
 @jit
-def power(m, w, i, shift):
+def neglected_power(m, w, i, shift):
     """The power −z_uᵀη̇ of the neglected dependence on u_f."""
     n = m.bodies[i, t.N_ETA]
     z_u = shift + 3 * n + VECTORS
@@ -102,7 +102,7 @@ def velocity_at_rest(m, w, i, shift):
     """Sets AᵀV + d × ω, the momentum by mass without displacements, in body axes, after d and two vectors."""
     B = m.bodies
     V, A, d = B[i, t.W_V], B[i, t.W_Q] + t.Q_A, shift + 3 * B[i, t.N_ETA]
-    cross(w, d, V + t.V_OMEGA, d + 9)
+    set_cross(w, d, V + t.V_OMEGA, d + 9)
     for a in range(3):
         for k in range(3):
             w[d + 9 + a] += w[A + 3 * k + a] * w[V + k]
@@ -118,12 +118,12 @@ def add_offset_mass(m, w, i, shift, out, o):
     for a in range(rot):
         fill(3, 0.0, w, e)
         w[e + axis(a, rot)] = 1.0
-        cross(w, d, e, x)
+        set_cross(w, d, e, x)
         for k in range(lin):
             value = mass * dot(w, A + 3 * k, w, x, 3)
             out[o + k * size + lin + a] += value
             out[o + (lin + a) * size + k] += value
-        cross(w, x, d, x)
+        set_cross(w, x, d, x)
         for b in range(rot):
             out[o + (lin + b) * size + lin + a] += mass * w[x + axis(b, rot)]
 

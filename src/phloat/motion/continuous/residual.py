@@ -5,7 +5,13 @@ import math
 import numpy as np
 
 from phloat.motion.continuous import evaluate as ev
-from phloat.motion.continuous.constant_mass import add_offset_mass, effort, kinetic_energy, offset_residual, power
+from phloat.motion.continuous.constant_mass import (
+    add_offset_mass,
+    effort,
+    kinetic_energy,
+    neglected_power,
+    offset_residual,
+)
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
 from phloat.motion.kernel.machine.compiler import allocating, jit
@@ -125,7 +131,7 @@ def powers(m, w, p, y, out, o):
                 strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
             out[o + i] = loss(B, i, m.data, w, v)
         constant = p.bodies[i, ev.SHIFT] >= 0 and not p.printed[0]
-        out[o + len(B) + i] = power(m, w, i, p.bodies[i, ev.SHIFT]) if constant else 0.0
+        out[o + len(B) + i] = neglected_power(m, w, i, p.bodies[i, ev.SHIFT]) if constant else 0.0
 
 
 @jit

@@ -23,8 +23,8 @@ MASSES = ("full", "constant", "printed")  # mass matrices
 MASS = describe("whether inertia depends on the deformation", choices=MASSES)
 
 
-def require_mass(mass: str) -> None:
-    """Raises InputError if there is no such mass matrix."""
+def require_mass_matrix(mass: str) -> None:
+    """Raises InputError if `mass` is none of MASSES."""
     if mass not in MASSES:
         raise InputError(unknown("mass matrix", mass, MASSES))
 
@@ -63,9 +63,7 @@ class ContinuousStepper(Stepper):
                 "is not defined; take mass='full', or shortening='coordinates'"
             )
         self.flow, self.mass = Flow(self.run, mass), mass
-        self.neglected: list[
-            np.ndarray
-        ] = []  # of each output row: the work of the neglected dependence on u_f, by bodies
+        self.neglected: list[np.ndarray] = []  # of each output row and body: the work that M without u_f misses
         dt = np.inf if self.adaptive or task.dt is None else task.dt
         self.at_node = not self.adaptive
         self.corners = find_stops(self.run.signals, task.t_0, task.t_end, task.corners, dt)

@@ -107,11 +107,8 @@ def _body_terms(system: System, state: State, u: np.ndarray, elastic: bool = Tru
     for name, actuator in system.actuators.items():
         if size := float(u[system.ports[name]][0]):
             body, pose = system.bodies[actuator.body], state.pose(actuator.body)
-            A, none, c = (
-                pose.A if actuator.axes == "inertial" else None,
-                np.zeros(3),
-                np.ix_(body.columns, body.columns),
-            )
+            A, none = pose.A if actuator.axes == "inertial" else None, np.zeros(3)
+            c = np.ix_(body.columns, body.columns)
             for vector, port in actuator.forces:  # one by one: the round-off of their sum is that of each
                 force, torque = (size * vector, none) if actuator.kind == "force" else (none, size * vector)
                 yield actuator.body, _load_stiffness(port, pose.eta, force, torque, A)[c]

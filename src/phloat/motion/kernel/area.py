@@ -16,7 +16,7 @@ import math
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis
 from phloat.motion.kernel.machine.compiler import inner
-from phloat.motion.kernel.machine.dense import add_4, axpy, cross_product, dot, fill, matrix_products
+from phloat.motion.kernel.machine.dense import add_4, axpy, cross_product, dot, fill, matrix_products, rotate
 
 
 @inner
@@ -96,18 +96,8 @@ def halfway(B, i, w, q0, half, x, y, z):
     sigma = 1.0 / math.sqrt(1.0 + s0 * s0 + s1 * s1 + s2 * s2)
     along = sigma * sigma / (1.0 + sigma) * (s0 * x + s1 * y + s2 * z)
     c0, c1, c2 = cross_product(s0, s1, s2, x, y, z)
-    return to_space(w, q0, sigma * (x + c0) + along * s0, sigma * (y + c1) + along * s1, sigma * (z + c2) + along * s2)
-
-
-@inner
-def to_space(w, q0, x, y, z):
-    """A₀ (x, y, z)."""
-    A = q0 + t.Q_A
-    return (
-        w[A] * x + w[A + 1] * y + w[A + 2] * z,
-        w[A + 3] * x + w[A + 4] * y + w[A + 5] * z,
-        w[A + 6] * x + w[A + 7] * y + w[A + 8] * z,
-    )
+    x, y, z = sigma * (x + c0) + along * s0, sigma * (y + c1) + along * s1, sigma * (z + c2) + along * s2
+    return rotate(w, q0 + t.Q_A, x, y, z)
 
 
 @inner
@@ -155,9 +145,9 @@ def halfway_slope(B, i, w, q0, half, a, F):
     c0, c1, c2 = cross_product(s[0], s[1], s[2], F[0], F[1], F[2])
     u0, u1, u2 = cross_product(e0, e1, e2, F[0], F[1], F[2])
     on_s = d_beta * along + beta * F[a]
-    return to_space(
+    return rotate(
         w,
-        q0,
+        q0 + t.Q_A,
         d_sigma * (F[0] + c0) + sigma * u0 + on_s * s[0] + beta * along * e0,
         d_sigma * (F[1] + c1) + sigma * u1 + on_s * s[1] + beta * along * e1,
         d_sigma * (F[2] + c2) + sigma * u2 + on_s * s[2] + beta * along * e2,

@@ -28,6 +28,7 @@ from phloat.motion.kernel.machine.dense import (
     dot_4,
     fill,
     matrix_products,
+    rotate,
 )
 from phloat.motion.kernel.machine.simd import broadcast, store
 
@@ -165,16 +166,6 @@ def carry_inlined(B, E, e, data, w, port, turn, scale, bend, force, out):
         w[out + lin] += scale * x
         w[out + lin + 1] += scale * y
         w[out + lin + 2] += scale * z
-
-
-@hot
-def rotate(w, A, x, y, z):
-    """The product A (x, y, z) with the 3 × 3 matrix at w[A]."""
-    return (
-        w[A] * x + w[A + 1] * y + w[A + 2] * z,
-        w[A + 3] * x + w[A + 4] * y + w[A + 5] * z,
-        w[A + 6] * x + w[A + 7] * y + w[A + 8] * z,
-    )
 
 
 @hot

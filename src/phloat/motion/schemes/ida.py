@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from phloat.errors import InputError, positive
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.pattern import DENSE
-from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass
+from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass_matrix
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.interpolation import hermite
@@ -41,7 +41,7 @@ class IDA:
     mass: str = field(default="full", metadata=MASS)
 
     def __post_init__(self) -> None:
-        require_mass(self.mass)
+        require_mass_matrix(self.mass)
         if not 1e-15 <= positive("rtol", self.rtol) <= 1e-2:
             raise InputError(f"rtol is {self.rtol:g}; IDA needs one between 1e-15 and 1e-2")
         positive("atol", self.atol)

@@ -16,7 +16,7 @@ import numpy as np
 from phloat.errors import not_negative, positive
 from phloat.motion.continuous import residual as compiled
 from phloat.motion.continuous.pattern import Solve, linear_solver
-from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass
+from phloat.motion.continuous.stepper import MASS, ContinuousStepper, DenseStep, require_mass_matrix
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.task import Task
@@ -57,8 +57,8 @@ class RadauIIA:
 
     `mass` is "full" for M(u_f) of (10); "constant" for the mass matrix and momenta of the undeformed body, which the paper's §4.3
     and its Fig. 8 have: accelerations without ω̇ × u_f and ω × (ω × u_f), an energy that is not conserved, and a line
-    "body.constant mass" of the ledger with what it gains; "printed" for (32) to (34) to the letter, z_u = ∂H/∂u_f: it conserves
-    the energy, and loads by rotation are twice too large.
+    "body.constant mass" of the ledger with the difference; "printed" for (32) to (34) as printed, z_u = ∂H/∂u_f: the energy is
+    conserved, but the loads of rotation are twice too large.
     """
 
     rtol: float = 1e-6
@@ -66,7 +66,7 @@ class RadauIIA:
     mass: str = field(default="full", metadata=MASS)
 
     def __post_init__(self) -> None:
-        require_mass(self.mass)
+        require_mass_matrix(self.mass)
         positive("rtol", self.rtol)
         not_negative("atol", self.atol)
 

@@ -164,6 +164,16 @@ def cross_product(a, b, c, x, y, z):
 
 
 @hot
+def rotate(w, A, x, y, z):
+    """The product A (x, y, z) with the 3 × 3 matrix at w[A]."""
+    return (
+        w[A] * x + w[A + 1] * y + w[A + 2] * z,
+        w[A + 3] * x + w[A + 4] * y + w[A + 5] * z,
+        w[A + 6] * x + w[A + 7] * y + w[A + 8] * z,
+    )
+
+
+@hot
 def add_skew(w, o, width, x, y, z):
     """Adds [(x, y, z)]× to a 3 × 3 block of a matrix with rows of `width` numbers."""
     w[o + 1] -= z
