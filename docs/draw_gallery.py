@@ -305,6 +305,19 @@ def uncertain_crank_slider(m: ModuleType, figure: Figure) -> None:
 
 
 @picture
+def ring_under_pressure(m: ModuleType, figure: Figure) -> None:
+    ax, loads = figure.subplots(), np.linspace(0.0, 2.0, 5)
+    for name, colour in (("following", COLOURS[0]), ("constant direction", COLOURS[1])):
+        ring = ph.connect({"ring": m.ring}, m.LOADS[name], plane="xy")
+        omega = np.array([m.frequency(ring, float(load)) for load in loads])
+        ax.plot(loads, (omega / omega[0]) ** 2, "o", ms=3, color=colour, label=name)
+        ax.plot([0.0, m.critical[name]], [1.0, 0.0], color=colour, lw=1.0)
+    ax.axhline(0.0, color="0.6", lw=0.6)
+    ax.set(xlabel="load in EI/R³", ylabel="squared frequency, relative")
+    ax.legend(frameon=False)
+
+
+@picture
 def identification(m: ModuleType, figure: Figure) -> None:
     ax, t = figure.subplots(), np.linspace(0.0, 0.5, len(m.measured))
     found = ph.simulate(ph.with_parameters(m.system, m.fit.values), m.start, **m.run).displacement("beam", s=1.0)[:, 1]

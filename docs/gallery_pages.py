@@ -11,7 +11,7 @@ SECTIONS = {
         "double_pendulum", "andrews", "heavy_top", "spatial_slider_crank", "spin_up", "satellite",
     ),
     "Plates, solids, other codes": (
-        "robot_link", "satellite_panels", "spinning_disc", "mindlin_plate", "superelement",
+        "robot_link", "satellite_panels", "spinning_disc", "ring_under_pressure", "mindlin_plate", "superelement",
     ),
     "Frequencies": ("beams", "space_frame", "rotating_blade", "pretwisted_blade", "beck_column"),
     "Control": ("active_four_bar", "flexible_arm", "slewing_satellite"),
