@@ -39,7 +39,8 @@ def steady_spin(
     """The state in which the whole system rotates at `rate` (rad/s) about an inertial axis through the point `about`.
 
     Its deformation, joint angles and multipliers balance centrifugal and all other forces; `near` is a start that selects one of
-    several such states. Driven joints rotate with the system. `linearise` accepts this state.
+    several such states. Driven joints rotate with the system. `linearise` accepts this state. Gravity and loads in inertial axes
+    must be along the axis (InputError).
     """
     if system.plane and np.abs(np.cross(np.asarray(axis, dtype=float), (0, 0, 1))).max() > 0:
         raise InputError(f"axis is {axis!r}; a system in the plane xy spins about z only")
