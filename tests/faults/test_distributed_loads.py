@@ -46,6 +46,7 @@ def test_loads_that_cannot_be_written(make, name):
         (ph.Pressure("rigid"), "rigid.pressure"),
         (ph.Pressure("nobody.top"), "'nobody'"),
         (ph.Pressure("plate", 0.0), "plate.pressure"),
+        (ph.Pressure("plate", lambda x: x), "plate.pressure"),
         (ph.Traction("solid"), "solid.traction"),
         (ph.Traction("solid.tpo"), "'tpo'"),
         (ph.Traction("rigid.P"), "rigid.P.traction"),

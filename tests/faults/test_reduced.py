@@ -72,9 +72,16 @@ def test_shortening_is_one_of_two():
         BEAM.discretise(4).reduced(modes=1, shortening="slave")
 
 
-def test_a_reduced_beam_is_not_reduced_to_a_slaved_one():
+@pytest.mark.parametrize("options", [{}, {"shortening": "slaved"}])
+def test_a_reduced_beam_is_not_reduced_to_a_slaved_one(options):
     with raises(ph.errors.InputError, "reduced before"):
-        BEAM.discretise(4).reduced(modes=2).reduced(modes=1, shortening="slaved")
+        BEAM.discretise(4).reduced(modes=2, **options).reduced(modes=1, shortening="slaved")
+
+
+def test_the_constant_mass_matrix_refuses_slaved_shortening_by_name():
+    system = ph.connect({"arm": BEAM.discretise(4).reduced(modes=1, shortening="slaved")}, [ph.Weld("ground", "arm.P")])
+    with raises(ph.errors.InputError, "'arm'", "constant"):
+        ph.simulate(system, ph.place(system), 0.1, scheme=ph.RadauIIA(mass="constant"))
 
 
 def test_a_basis_of_fields_has_no_slaves():

@@ -231,6 +231,8 @@ class Body:
     def _in_chord(self) -> Body:
         """This beam with the frame "chord", which turns with the whole beam, so that M(η) of slaved shortening stays definite."""
         made = self.construction
+        if made is None or any(step.method == "reduced" for step in made.steps):
+            raise InputError("shortening='slaved' is for a beam as discretised; this one has been reduced before")
         if not self.elastic.Q.value.size:
             raise InputError("shortening='slaved' is for a Beam with stiffening=True; this body has no membrane strain")
         if "axial" not in self.families:
@@ -239,8 +241,6 @@ class Body:
             )
         if getattr(self.recipe, "frame", None) == "chord":
             return self
-        if made is None or any(step.method == "reduced" for step in made.steps):
-            raise InputError("shortening='slaved' is for a beam as discretised; this one has been reduced before")
         beam = getattr(made.recipe, "beam", made.recipe)  # the recipe of a piece contains that of the whole beam
         chord = replace(beam, frame="chord")
         host: Body = made.repeat(chord if beam is made.recipe else replace(made.recipe, beam=chord))

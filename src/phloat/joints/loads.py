@@ -330,7 +330,11 @@ def _values(label: str, field: Field, x: np.ndarray, components: int) -> np.ndar
     """The values of a number, a vector or a function at points, (points, components)."""
     if not callable(field):
         return np.tile(np.asarray(field, dtype=float).reshape(1, components), (len(x), 1))
-    value = field(*(x.T if _takes_three(field) else x.T[:2]))
+    if not any(_takes(field, count) for count in (2, 3)):
+        raise InputError(
+            f"{label} is a function that does not take two or three arguments; it must be one of x, y (and z)"
+        )
+    value = field(*(x.T if _takes(field, 3) else x.T[:2]))
     rows = np.atleast_1d(np.asarray(value, dtype=object) if isinstance(value, (list, tuple)) else np.asarray(value))
     spread = np.zeros((components, len(x)))
     try:
@@ -343,10 +347,10 @@ def _values(label: str, field: Field, x: np.ndarray, components: int) -> np.ndar
     return finite(label, spread.T, (len(x), components))
 
 
-def _takes_three(function: Callable[..., object]) -> bool:
-    """Whether a function takes x, y and z; else x and y only."""
+def _takes(function: Callable[..., object], count: int) -> bool:
+    """Whether a function takes so many arguments."""
     try:
-        signature(function).bind(0.0, 0.0, 0.0)
+        signature(function).bind(*count * (0.0,))
     except TypeError:
         return False
     except ValueError:  # a function without a signature, as most of NumPy's
