@@ -105,6 +105,10 @@ class ProjectedStartWarning(UserWarning):
     """An initial state that violates the joints: the nearest one that satisfies them is used."""
 
 
+class AlternatingVelocityWarning(UserWarning):
+    """A driven joint of a linear run by the midpoint rule, whose velocity alternates from step to step after a jump."""
+
+
 class SampleTimeWarning(UserWarning):
     """A sample time of a controller that is too long for the fastest mode of its model."""
 

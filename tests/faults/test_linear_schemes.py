@@ -68,3 +68,15 @@ def test_events_of_linear_systems_are_checked():
     for after in ({"nothing": 1.0}, {"v": [1.0]}, [1.0]):
         with pytest.raises((InputError, ph.errors.PortError)):
             ph.simulate(system, **run, events=[ph.Event(lambda t, y: t - 0.5, do=lambda t, e, after=after: after)])
+
+
+def test_a_driven_velocity_that_jumps_is_named():
+    """The midpoint rule holds the means of a step: after a jump from 0 to 1 it gives 0, 2, 0, 2 … at the ends of steps."""
+    bar = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), ph.Material(E=7e10, rho=2700.0, nu=0.3)).discretise(2)
+    system = ph.drive(ph.connect({"bar": bar}, [ph.Revolute("ground", "bar.P", name="hub")], plane="xy"), "hub")
+    linear = ph.linearise(system, ph.place(system))
+    jump = {"hub": ph.piecewise({0.0: 0.0, 0.05: 0.0, 0.05 + 1e-9: 1.0})}
+    with pytest.warns(ph.errors.AlternatingVelocityWarning, match="'hub'"):
+        ph.simulate(linear, t_end=0.1, dt=1e-3, u=jump)
+    smooth = ph.simulate(linear, t_end=0.1, dt=1e-3, u=jump, scheme=ph.GaussLegendre(2))
+    assert abs(smooth.e @ linear.G.T - smooth.u @ linear.B_lam.T).max() < 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,11 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from phloat.algebra.sparse import csr, largest
-from phloat.errors import InputError, PortError, number, positive, require_steps, unknown
+from phloat.errors import AlternatingVelocityWarning, InputError, PortError, number, positive, require_steps, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.gauss import GaussLegendre
 from phloat.linear.time.step import LinearScheme, PortOutputs, Signals
 from phloat.linear.time.stepper import ControlledInputs, LinearOutputs, LinearRun, consistent_start, start_rows
+
+ALTERNATION = 0.1  # of the largest velocity prescribed at a joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +180,27 @@ def _result(run: LinearRun, output: int | np.ndarray) -> LinearResult:
     rows = run.rows if isinstance(output, int) else run.dense
     names = ("t", "e", "lam", "u", "way", "works", "lost", "added")
     t, e, lam, u, way, works, lost, added = (np.array([getattr(row, name) for row in rows]) for name in names)
-    return LinearResult(run.system, t, e, lam, u, way, works, lost, added=added, events=tuple(run.past))
+    result = LinearResult(run.system, t, e, lam, u, way, works, lost, added=added, events=tuple(run.past))
+    if isinstance(run.scheme, GaussLegendre) and run.scheme.stages == 1:
+        _warn_of_alternation(result)
+    return result
+
+
+def _warn_of_alternation(result: LinearResult) -> None:
+    """Warns if velocities of driven joints are far from the prescribed ones at the ends of steps: a step holds its means only."""
+    system = result.system
+    prescribed = system.B_lam @ result.u.T
+    off, largest_velocity = np.abs(system.G @ result.e.T - prescribed).max(axis=1), np.abs(prescribed).max(axis=1)
+    rows = np.flatnonzero((off > ALTERNATION * largest_velocity) & (largest_velocity > 0.0))
+    if len(rows):
+        row = int(rows[0])
+        warnings.warn(
+            f"the velocity of {system.multipliers.owner(row)!r} alternates by up to {off[row]:.2g} about the prescribed one, which "
+            f"is {largest_velocity[row]:.2g} at most: it jumps, or changes fast in a step, and the midpoint rule holds joints at "
+            "mid-step only; take scheme=GaussLegendre(2), or prescribe a velocity without jumps",
+            AlternatingVelocityWarning,
+            stacklevel=5,
+        )
 
 
 def _interpolate(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
