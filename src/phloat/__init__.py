@@ -1,11 +1,14 @@
 """phloat: port-Hamiltonian flexible multibody dynamics.
 
-Public names are in `phloat` itself (listed in `phloat/names.py`) and in the namespaces below. They are loaded when the first of
-them is asked for, so that a part of this package that needs little (`phloat.twin`: NumPy and JAX) can be used where the rest is
-not installed.
+Public names are in `phloat` itself (listed in `phloat/names.py`) and in the namespaces below. A name loads its own module when it
+is first used, so that little is imported for little, and a part that needs little (`phloat.twin`: NumPy and JAX) can be used where
+the rest is not installed.
 """
 
+import ast
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -31,20 +34,27 @@ def __getattr__(name: str) -> Any:
         return import_module(NAMESPACES[name])
     if name.startswith("__") and name not in ("__all__", "__version__"):
         raise AttributeError(f"module 'phloat' has no attribute {name!r}")
-    names = import_module("phloat.names")
     if name == "__all__":
-        return public_names(names)
-    if not hasattr(names, name):
+        return sorted(name for name in modules_of_names() if not name.startswith("_"))
+    if name not in modules_of_names():
         without_twin = {space: module for space, module in NAMESPACES.items() if space != "twin"}  # it needs JAX
         homes = [space for space, module in without_twin.items() if hasattr(import_module(module), name)]
         hint = "".join(f"; it is phloat.{space}.{name}" for space in homes)
         raise AttributeError(f"module 'phloat' has no attribute {name!r}{hint}")
-    globals()[name] = getattr(names, name)
+    globals()[name] = getattr(import_module(modules_of_names()[name]), name)
     return globals()[name]
 
 
+@cache
+def modules_of_names() -> dict[str, str]:
+    """The module of each name in `phloat/names.py`, which is read and not imported."""
+    tree = ast.parse(Path(__file__).with_name("names.py").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
 def __dir__() -> list[str]:
-    return sorted([*public_names(import_module("phloat.names")), *NAMESPACES])
+    return sorted([*__getattr__("__all__"), *NAMESPACES])
 
 
 def public_names(namespace: ModuleType) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import phloat as ph
+import phloat.names
 from phloat.cli import console
 from phloat.cli.main import main
 
@@ -102,10 +103,17 @@ def test_help_teaches_by_examples_that_are_right(command, capsys, monkeypatch):
 
 def test_help_loads_nothing_heavy():
     code = "import sys\nfrom phloat.cli.main import main\ntry:\n    main(['--help'])\nexcept SystemExit: pass\n"
-    code += "print('LOADED', *(m for m in ('numpy', 'scipy', 'numba', 'skfem', 'phloat.names') if m in sys.modules))"
+    code += "print('LOADED', *(m for m in ('numpy', 'scipy', 'numba', 'skfem') if m in sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.splitlines()[-1] == "LOADED"
     assert out.startswith("usage: phloat")
+
+
+def test_a_name_loads_its_own_module_only():
+    code = "import sys, phloat as ph\nph.Beam(1.0, ph.Circle(0.02), ph.Material(E=7e10, rho=2700.0, nu=0.3)).discretise(2)\n"
+    code += "print(*(m for m in ('numba', 'scipy.optimize', 'scipy.spatial', 'phloat.motion') if m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+    assert sorted(ph.__all__) == ph.public_names(ph.names) and set(ph.__all__) < set(dir(ph))
 
 
 def test_python_m_phloat_is_the_same_program():
