@@ -13,6 +13,8 @@ html_theme = "furo"
 html_title = "phloat"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["search.js"]
+html_use_index = False  # its words are for the search
 html_copy_source = html_show_sourcelink = False
 html_show_sphinx = False
 pygments_style, pygments_dark_style = "tango", "github-dark"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import api_pages
 import gallery_pages
+import search_words
 from sphinx.cmd.build import build_main
 
 ROOT = Path(__file__).parents[1]
@@ -31,10 +32,10 @@ def assemble(pages: Path) -> None:
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("__pycache__", "build"))
     written = {page: str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
-    for file, place in (written | ELSEWHERE).items():
-        if file.suffix == ".md":
-            put(pages / place, linked(file, Path(place), pages))
-    for place, text in (gallery_pages.pages() | api_pages.pages()).items():
+    texts = {
+        place: linked(file, Path(place), pages) for file, place in (written | ELSEWHERE).items() if file.suffix == ".md"
+    }
+    for place, text in (search_words.put_words(texts) | gallery_pages.pages() | api_pages.pages()).items():
         put(pages / place, text)
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -15,8 +16,9 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
-sys.path.append(str(DOCS))
-api_pages, gallery_pages = import_module("api_pages"), import_module("gallery_pages")
+sys.path += [str(DOCS), str(ROOT / "tests/browser")]
+api_pages, gallery_pages, search_words = map(import_module, ("api_pages", "gallery_pages", "search_words"))
+chromium = import_module("chromium")
 MADE = {DOCS / page: text for page, text in (api_pages.pages() | gallery_pages.pages()).items()}
 
 
@@ -73,9 +75,7 @@ def test_the_readme_states_the_numbers_that_its_example_gives(tmp_path, monkeypa
 
 def anchors(text: str) -> set[str]:
     """The anchors of the headings of a page: lower case, with hyphens."""
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
-    titles = re.findall(r"^#+ (.+)$", prose, flags=re.M)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+    return {search_words.slug(title) for _, title in search_words.headings(text)}
 
 
 def dead_links(page: Path, text: str) -> list[str]:
@@ -167,6 +167,59 @@ def test_every_example_is_in_the_gallery_with_a_small_picture():
         assert gallery_pages.said(name)[0].endswith(("?", ")")), name
 
 
+# --- the search ------------------------------------------------------------------------------------------------------
+
+QUESTIONS = {  # what somebody types into the search of the site, and the page that its first hit should be
+    "gear ratio": "how_to/gears",
+    "joint limits": "how_to/stops_and_contact",
+    "Simulink": "how_to/export",
+    "contact": "how_to/stops_and_contact",
+    "friction": "how_to/stops_and_contact",
+    "cable": "how_to/stops_and_contact",
+    "motor": "motion",
+    "encoder": "how_to/controller",
+    "gravity compensation": "how_to/inverse_dynamics",
+    "units": "files",
+    "natural frequencies at a pose": "how_to/modes_at_poses",
+    "reaction forces": "how_to/stress",
+    "stress at a point": "how_to/stress",
+    "inverse kinematics": "how_to/inverse_dynamics",
+    "STEP": "find",
+}
+
+
+def words_of_pages() -> dict[tuple[str, str], list[str]]:
+    texts = {str(page.relative_to(DOCS)): page.read_text() for page in DOCS.rglob("*.md")}
+    return search_words.places(texts["find.md"], texts)
+
+
+def test_every_word_of_the_index_has_one_row_and_leads_to_a_heading():
+    places = words_of_pages()
+    words = [word.lower() for found in places.values() for word in found]
+    assert len(words) == len(set(words)) > 300
+    for (page, anchor), found in places.items():
+        text = search_words.indexed((DOCS / page).read_text(), anchor, found)
+        assert f"\n```{{index}} ! {found[0]}" in text
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_a_word_of_the_right_page(question):
+    found = {
+        page
+        for (page, _), words in words_of_pages().items()
+        for word in words
+        if question.lower() in (word.lower(), search_words.plural(word.lower()))
+    }
+    assert found == {f"{QUESTIONS[question]}.md"}
+
+
+def test_words_that_a_page_does_not_have_stay_in_the_index():
+    text = "# Index\n## Files\n| word | |\n|---|---|\n| STEP, mesh | **not read**: [meshes](a.md#b) |\n"
+    pages = {"find.md": text, "a.md": "# A\n```\n# B\n```\n## B\nOne step on a mesh."}
+    assert search_words.places(text, pages) == {("find.md", "files"): ["STEP"], ("a.md", "b"): ["mesh"]}
+    assert "## B\n\n```{index} ! mesh, ! meshes\n```\n" in search_words.put_words(pages)["a.md"]
+
+
 # --- the site --------------------------------------------------------------------------------------------------------
 
 
@@ -182,3 +235,21 @@ def test_the_site_builds_without_a_warning(tmp_path):
     assert done.returncode == 0, done.stderr
     for page in ("index", "start", "tutorials/ledger", "how_to/add_joint", "gallery", "reference/bodies", "comparison"):
         assert (tmp_path / "site" / f"{page}.html").stat().st_size > 5_000
+    if chromium.found():
+        assert first_hits(tmp_path / "site") == QUESTIONS
+
+
+FIRST_HIT = "document.querySelector('#search-results li a')"
+
+
+def first_hits(site: Path) -> dict[str, str]:
+    """The page of the first hit of every question, in a site that is opened from disk."""
+    browser = chromium.Chromium(chromium.found())
+    hits = {}
+    for question in QUESTIONS:
+        page = browser.page(f"file://{site}/search.html?q={quote_plus(question)}", ready="")
+        page.until(FIRST_HIT)
+        hits[question] = page(f"{FIRST_HIT}.getAttribute('href')").partition(".html")[0]
+        assert not page.errors()
+    browser.close()
+    return hits
