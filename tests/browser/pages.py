@@ -66,6 +66,20 @@ def arm(path: Path):
     return ph.to_html(result, path, u=u), result
 
 
+def telescope(path: Path):
+    """A turning boom with a telescope that slides out of it."""
+    boom = ph.Beam(length=0.5, section=ph.Rectangle(0.03, 0.03), material=STEEL).discretise(2)
+    inner = ph.Beam(length=0.4, section=ph.Rectangle(0.02, 0.02), material=STEEL).discretise(2)
+    joints = [
+        ph.Revolute("ground", "boom.P", name="base"),
+        ph.Prismatic("boom.C", "inner.P", axis=(1, 0, 0), name="out"),
+    ]
+    system = ph.drive(ph.connect({"boom": boom, "inner": inner}, joints, gravity=(0, 0, -9.81)), "base", "out")
+    u = {"base": 2.0, "out": 0.3}
+    result = ph.simulate(system, ph.set_moving(system, ph.place(system, {"out.slide": 0.1}), u=u), 0.5, dt=0.01, u=u)
+    return ph.to_html(result, path, u=u), result
+
+
 def plate(path: Path):
     """Small motions of a plate with a rigid rod at its edge."""
     alu = ph.Material(E=70e9, nu=0.35, rho=2700.0)
@@ -126,7 +140,14 @@ def run_of_pendulum() -> ph.Result:
     return ph.simulate(system, ph.place(system), t_end=0.1, dt=0.01)
 
 
-PAGES = {"crank_slider": crank_slider, "arm": arm, "plate": plate, "modes": modes, "hostile": hostile} | {
+PAGES = {
+    "crank_slider": crank_slider,
+    "arm": arm,
+    "telescope": telescope,
+    "plate": plate,
+    "modes": modes,
+    "hostile": hostile,
+} | {
     "one_state": one_state,
     "framed": framed,
 }

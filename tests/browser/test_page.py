@@ -94,6 +94,23 @@ def test_bodies_are_drawn_where_the_run_has_them(shared, written, name):
                 assert np.abs(np.subtract(page(f"window.phloat.place({body!r}, {port!r})"), expected)).max() < 2e-5
 
 
+def test_a_rail_reaches_from_its_body_to_what_slides_along_it(shared, written):
+    result, page = written("telescope")[1], shared("telescope")
+    for frame in (0, 20, 50):
+        k = output(result, go(page, frame))
+        low, high = np.array(page("window.phloat.rail('out')"))
+        along = (high - low) / np.linalg.norm(high - low)
+        boom, inner = (
+            np.array(page(f"window.phloat.place({name!r}, {port!r})")) for name, port in (("boom", "C"), ("inner", "P"))
+        )
+        for point, slide in ((boom, 0.0), (inner, result["out.slide"][k])):
+            margin = (point - low) @ along - slide
+            assert (
+                0.0 < margin == pytest.approx(np.linalg.norm(high - low) / 2 - 0.125, abs=1e-4)
+            )  # as long at the other end
+            assert np.linalg.norm(point - low - (margin + slide) * along) < 1e-4
+
+
 def test_small_motions_of_a_plate_are_drawn_as_they_are(shared, written):
     result, page = written("plate")[1], shared("plate")
     k = output(result, go(page, 60))

@@ -13,7 +13,7 @@ import phloat as ph
 from phloat.view.page.content import quaternions
 from phloat.view.page.pack import Pack, compress_motion
 from phloat.view.quantities import largest_stress
-from phloat.view.scene import Drawing, ball, block, body_drawing, body_motion, pose_at, scene
+from phloat.view.scene import Drawing, ball, block, body_drawing, body_motion, pose_at, rails, scene
 from phloat.view.surfaces import box_surface, cylinder, mesh_surface, sphere
 
 SIZE = 1e-6  # of a whole that is small: nothing is drawn thicker than it is
@@ -196,6 +196,37 @@ def on_mesh_fine(kind: str) -> ph.Body:
     if kind == "plate":
         return ph.Plate.rectangle(1.3, 0.1, thickness=0.03, **ends).discretise((8, 1)).reduced(modes=4, stiffened=0)
     return ph.Solid.box(1.3, 0.1, 0.03, **ends).discretise((8, 1, 1)).reduced(modes=4, stiffened=0)
+
+
+@pytest.mark.quick
+def test_a_rail_carries_what_slides_along_it_over_its_whole_travel():
+    """A telescope on a bent boom, out beyond its end: the rail goes through the port that slides, where the boom is bent too."""
+    boom = ph.Beam(1.0, ph.Rectangle(0.01, 0.01), SOFT).discretise(2)
+    joints = [ph.Weld("ground", "boom.P"), ph.Prismatic("boom.C", "load.P", axis=(1, 0, 0), name="out")]
+    rod = ph.RigidBody(0.002, 1e-6 * np.eye(3)).discretise()
+    system = ph.connect({"boom": boom, "load": rod}, joints, gravity=(0, 0, -9.81))
+    state = ph.equilibrium(ph.lock(system, "out"), ph.place(system, {"out.slide": 0.3}))
+    out = {"out": 0.2}
+    moving = ph.drive(system, "out")
+    result = ph.simulate(moving, ph.set_moving(moving, state, u=out), t_end=0.5, dt=0.01, u=out)
+    ((body, rail),) = rails(system, result.coordinates, 1.0).values()
+    x, load = rail.at(body_motion(result, body, np.arange(len(result)))), result["load.r_P"]
+    along = np.diff(x, axis=1)[:, 0]
+    part = np.einsum("ti,ti->t", load - x[:, 0], along) / np.einsum("ti,ti->t", along, along)
+    turned = np.abs(result["boom.u_f"][:, -1, 2]).max()  # rad, for a boom of 1 m
+    assert body == "boom" and 0.0 < part.min() < part.max() < 1.0
+    off = np.linalg.norm(load - x[:, 0] - part[:, None] * along, axis=1)
+    assert 0.05 < turned and off.max() < turned**3  # without the rotation of its port it would be off by turned · 0.4 m
+    assert np.linalg.norm(along, axis=1) == pytest.approx(0.4 + 2 * 0.03, rel=turned**2)
+
+
+def test_the_rail_of_the_ground_stands_still():
+    cart = ph.RigidBody(1.0, np.eye(3)).discretise()
+    slide = ph.Slide("ground", "cart.P", along=(0, 0, 1), at=(1, 2, 3), name="lift")
+    system = ph.connect({"cart": cart}, [slide])
+    ((body, rail),) = rails(system, {"lift.slide": np.array([-0.5, 2.0])}, 1.0).values()
+    assert body == ""
+    np.testing.assert_allclose(rail.points, [[1, 2, 2.5 - 0.03], [1, 2, 5.03]])
 
 
 def test_turns_go_on_without_a_jump_of_sign():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,12 @@ from phloat.errors import InputError, not_negative, positive, require_folder
 from phloat.linear.analysis.modes import Modes
 from phloat.motion.result import Result, at_times
 from phloat.system.connection import port_state
-from phloat.system.state import State
+from phloat.system.joint_rows import joint_coordinates
+from phloat.system.state import Pose, State
 from phloat.system.stresses import stress_field
 from phloat.system.system import System, fits
 from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_package
-from phloat.view.scene import Drawing, body_motion, is_cloud, scene
+from phloat.view.scene import Drawing, body_motion, is_cloud, rails, scene, scene_size
 from phloat.view.surfaces import as_triangles
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ DURATION = 8.0  # seconds of a film, unless the run lasts between the two times 
 REAL_TIME = (2.0, 20.0)
 MAX_FRAMES = 5000
 WIDTH, HEIGHT = 7.0, 5.0  # inches
+RAIL = "0.45"  # the colour of rails
 DPI = 100  # width and height in pixels must be even for mp4
 
 
@@ -84,7 +86,8 @@ def elastic_modes(x: Modes) -> list[int]:
 
 
 def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
-    """The bodies of a system in a state, with dots at the joints; `stress` colours plates and solids by von Mises stress."""
+    """The bodies of a system in a state, with dots at the joints and lines along the slides; `stress` colours plates and solids by
+    von Mises stress."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -92,7 +95,9 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
     state = fits(x, state)
     drawn = scene(x, state, plain=True)
     points = {name: part.at(state.pose(name)) for name, part in drawn.items()}
-    everything = np.vstack(list(points.values()))
+    coordinates = {name: np.array(value) for name, value in joint_coordinates(x, state).items()}
+    ways = rail_points(x, coordinates, scene_size(x, state), state.pose)
+    everything = np.vstack([*points.values(), *ways])
     flat = x.plane is not None or is_flat(everything)
     figure, axes = new_axes(1, 1, flat)
     ax = axes.flat[0]
@@ -110,6 +115,8 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
         colours |= {name: shades(scale(size)) for name, size in sizes.items()}
     for name, part in drawn.items():
         draw_body(ax, part, drawn_coordinates(points[name], flat), colours[name], label_text(name), lw=2)
+    for way in ways:
+        draw_line(ax, drawn_coordinates(way, flat), RAIL, None, cloud=False, lw=1)
     for c in x.joints.values():
         pin = port_state(c.second if c.second.body else c.first, state).c
         ax.plot(*drawn_coordinates(pin[None], flat).T, color="k", marker="o", ms=4, mfc="w", ls="")
@@ -124,6 +131,14 @@ def _facet_stress(body: Body, sigma: np.ndarray, drawn: Drawing) -> np.ndarray:
     found, middles = stress_field(body, sigma), drawn.points[drawn.triangles].mean(axis=1)
     nearest = cKDTree(found.points).query(middles, k=min(NEAREST_POINTS, len(found.points)))[1]
     return np.asarray(found.von_mises[nearest.reshape(len(middles), -1)].max(axis=1))
+
+
+def rail_points(
+    x: System, coordinates: Mapping[str, np.ndarray], size: float, pose: Callable[[str], Pose], magnified: float = 1.0
+) -> list[np.ndarray]:
+    """The two ends of the rail of each slide, (…, 2, 3), where its body has this pose (or, over time, this motion)."""
+    found = rails(x, coordinates, size).values()
+    return [rail.at(pose(body), magnified) if body else rail.points for body, rail in found]
 
 
 # --- axes and bodies --------------------------------------------------------------------------------------------------
@@ -205,10 +220,12 @@ def draw_line(ax: Any, x: np.ndarray, colour: str, label: str | None, *, cloud: 
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """The frames of a run: times (s), and the points of every body at these times, (frames, points, 3), in inertial axes."""
+    """The frames of a run: times (s), and the points of every body and the ends of all rails at these times, (frames, points, 3),
+    in inertial axes."""
 
     t: np.ndarray
     points: dict[str, np.ndarray]
+    rails: list[np.ndarray]
     drawn: dict[str, Drawing]
     speed: float
     flat: bool  # whether all points lie in the plane xy
@@ -254,9 +271,13 @@ def film_frames(result: Result, *, speed: float | None, fps: float, magnify: flo
     t = np.minimum(result.t[0] + speed / rate * np.arange(count), result.t[-1])
     drawn, shown = scene(result.system, result.state(0), plain=True), at_times(result, t)
     every = np.arange(count)
-    points = {name: part.at(body_motion(shown, name, every), scale) for name, part in drawn.items()}
+    moves = {name: body_motion(shown, name, every) for name in drawn}
+    points = {name: part.at(moves[name], scale) for name, part in drawn.items()}
+    size = scene_size(result.system, result.state(0))
+    ways = rail_points(result.system, shown.coordinates, size, moves.__getitem__, scale)
+    ways = [np.broadcast_to(way, (count, 2, 3)) for way in ways]
     flat = result.system.plane is not None or is_flat(np.vstack([x.reshape(-1, 3) for x in points.values()]))
-    return Film(t, points, drawn, speed, flat)
+    return Film(t, points, ways, drawn, speed, flat)
 
 
 def frame_renderer(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
@@ -271,14 +292,15 @@ def frame_renderer(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
     for (name, part), colour in zip(film.drawn.items(), colour_cycle(len(film.drawn)), strict=True):
         x = drawn_coordinates(film.points[name][0], flat)
         artists[name] = draw_body(ax, part, x, colour, label_text(name), lw=2.5)
+    lines = [draw_line(ax, drawn_coordinates(way[0], flat), RAIL, None, cloud=False, lw=1) for way in film.rails]
     clock = figure.text(0.02, 0.98, "", fontsize=9, va="top", family="monospace")
-    frame_axes(ax, np.vstack([x.reshape(-1, 3) for x in film.points.values()]), flat)
+    frame_axes(ax, np.vstack([x.reshape(-1, 3) for x in [*film.points.values(), *film.rails]]), flat)
     if len(artists) <= MAX_LEGEND and flat:
         figure.legend(loc="outside lower center", ncols=4, fontsize=8)
     elif len(artists) <= MAX_LEGEND:
         ax.legend(loc="upper right", fontsize=8)
     slow = f"{film.speed:.3g} × real time" if film.speed != 1.0 else "real time"
-    moving = [*(artist for artist, _ in artists.values()), clock] if flat else []
+    moving = [*(artist for artist, _ in [*artists.values(), *lines]), clock] if flat else []
     for artist in moving:
         artist.set_animated(True)  # redrawn over the saved background; in space everything is redrawn, by depth
     figure.set_layout_engine("constrained", rect=(0.0, 0.0, 1.0, 0.94))  # the time is written above the axes
@@ -290,6 +312,8 @@ def frame_renderer(film: Film) -> tuple[Figure, Callable[[int], np.ndarray]]:
         """Moves all bodies to the k-th time and returns the pixels."""
         for name, (_, move) in artists.items():
             move(drawn_coordinates(film.points[name][k], flat))
+        for (_, move), way in zip(lines, film.rails, strict=True):
+            move(drawn_coordinates(way[k], flat))
         clock.set_text(f"t = {film.t[k]:.4f} s   ({slow})")
         if flat:
             canvas.restore_region(background)

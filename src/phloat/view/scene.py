@@ -45,6 +45,7 @@ MAX_PLACES = 65  # along a beam
 INWARDS = 0.02  # the stress of a cell at its node is evaluated at this fraction of the way from the node to the middle
 MAX_RIGID_POINTS = 16  # up to so many points are joined by a line though they are not on one: ports of a rigid body
 ON_LINE = 1e-6  # tolerance of points on a straight line, relative to its length
+BEYOND = 0.03  # relative to the size of the scene: a rail is longer than the travel by this at both ends
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,6 +94,13 @@ class Drawing(TriangleSurface):
         if not self.cauchy.size:
             return np.zeros((*sigma.shape[:-1], len(self.points)))
         return von_mises((sigma @ self.cauchy.T).reshape(*sigma.shape[:-1], -1, 6))
+
+    def with_points(self, x: np.ndarray, rows: np.ndarray) -> Drawing:
+        """The same drawing with further points x (n, 3), which move by rows · η and have no triangles and no stress."""
+        normals = None if self.normals is None else np.vstack([self.normals, np.tile([0.0, 0.0, 1.0], (len(x), 1))])
+        stress = np.zeros((6 * len(x) if self.cauchy.size else 0, self.cauchy.shape[1]))
+        points, rows = np.vstack([self.points, x]), np.vstack([self.rows, rows])
+        return replace(self, points=points, rows=rows, normals=normals, cauchy=np.vstack([self.cauchy, stress]))
 
     def _vectors(self, eta: np.ndarray) -> np.ndarray:
         """rows · η as vectors, (n, 3), in body axes."""
@@ -164,6 +172,25 @@ def field_drawing(part: Field, size: float) -> tuple[Drawing, np.ndarray]:
     return Drawing(**vars(surface), kind=kind, rows=np.zeros((3 * len(owner), 0))), owner
 
 
+def rails(system: System, coordinates: Mapping[str, np.ndarray], size: float) -> dict[str, tuple[str, Drawing]]:
+    """For each joint with a slide: the body of its first port ("" is the ground), and its rail in the axes of that body: a line of
+    two points, from zero over the whole range of the `coordinates`, in a scene of this size (m)."""
+    out = {}
+    for name, c in system.joints.items():
+        if (slide := coordinates.get(f"{name}.slide")) is None:
+            continue
+        ends = np.array([min(0.0, np.min(slide)) - BEYOND * size, max(0.0, np.max(slide)) + BEYOND * size])
+        x, line = ends[:, None] * c.first.triad[:, 2], np.array([[0, 1]])
+        rows, start = np.zeros((6, 0)), c.first.at
+        if c.first.body:
+            port = system.bodies[c.first.body].port(c.first.port)
+            turned = [port.Phi + np.cross(port.Psi, arm[:, None], axis=0) for arm in x]
+            second = None if port.Phi_2 is None else np.tile(port.Phi_2, (2, 1, 1))
+            rows, start = _with_products(np.vstack(turned), second), port.x
+        out[name] = c.first.body, Drawing(start + x, np.zeros((0, 3), dtype=int), line, kind="nodes", rows=rows)
+    return out
+
+
 def body_motion(result: Result, name: str, indices: np.ndarray) -> Pose:
     """The motion of a body at the output times with these indices: a pose whose arrays have time as first axis."""
     body, layout, e = result.system.bodies[name], result.system.layout, result.e[indices]
@@ -204,17 +231,10 @@ def _drawing_with_ports(
     """The drawing of a surface; the ports of the body become further points of it, without stress."""
     x, n = np.array([port.x for port in body.ports.values()]).reshape(-1, 3), len(surface.points)
     rows = np.zeros((3 * n, 0)) if rows is None else rows
-    return Drawing(
-        np.vstack([surface.points, x]),
-        surface.triangles,
-        surface.edges,
-        None if surface.normals is None else np.vstack([surface.normals, np.tile([0.0, 0.0, 1.0], (len(x), 1))]),
-        kind=kind,
-        rows=np.vstack([rows, *(_with_products(port.Phi, port.Phi_2) for port in body.ports.values())]),
-        cauchy=np.zeros((0, 0)) if cauchy is None else np.vstack([cauchy, np.zeros((6 * len(x), cauchy.shape[1]))]),
-        ports={name: n + k for k, name in enumerate(body.ports)},
-        thin=thin,
-    )
+    shape = (surface.points, surface.triangles, surface.edges, surface.normals)
+    drawn = Drawing(*shape, kind=kind, rows=rows, cauchy=np.zeros((0, 0)) if cauchy is None else cauchy, thin=thin)
+    moved = [np.zeros((0, rows.shape[1])), *(_with_products(port.Phi, port.Phi_2) for port in body.ports.values())]
+    return replace(drawn.with_points(x, np.vstack(moved)), ports={name: n + k for k, name in enumerate(body.ports)})
 
 
 # --- beams, plates, solids -------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from phloat.view.figures import even_indices
 from phloat.view.mechanism import elastic_modes
 from phloat.view.page.pack import Pack, compress_motion, principal_shapes
 from phloat.view.quantities import STRESS, PlotQuantity, energy_quantities, linear_quantities, result_quantities
-from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, scene, scene_size
+from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, rails, scene, scene_size
 
 MAX_FRAMES = 600
 MAX_TIMES = 3000  # of the lines of a plot
@@ -60,6 +60,7 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
     else:  # full turns were not counted in the run; they are found from neighbouring outputs, so all outputs are needed
         coordinates = {name: line[indices] for name, line in result.coordinates.items()}
     moves = {name: body_motion(result, name, indices) for name in system.bodies}
+    drawings, ends = _with_rails(system, drawings, coordinates, size)
     quantities = energy_quantities(ledger, indices) + result_quantities(thinned, moves, drawings, coordinates, inputs)
     frames = _frame_indices(thinned, moves)
     moves = {name: pose_at(move, frames) for name, move in moves.items()}
@@ -73,7 +74,7 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
         "frames": pack.add("f8", thinned.t[frames]),
         "times": pack.add("f8", thinned.t),
         "bodies": [_body_data(pack, name, *_compress_body(drawings[name], move)) for name, move in moves.items()],
-        "joints": [_joint_data(system, drawings, c, size) for c in system.joints.values()],
+        "joints": [_joint_data(system, drawings, c, size) | ends.get(c.name, {}) for c in system.joints.values()],
         "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
         "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
         "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in samples.items()])),
@@ -163,7 +164,7 @@ def _end_data(drawings: Mapping[str, Drawing], end: End) -> Document:
 
 
 def _joint_data(system: System, drawings: Mapping[str, Drawing], c: Connection, size: float) -> Document:
-    """A joint in the document: end and size (m) of its symbol, axis in the axes of the body, and point and axis on the ground."""
+    """A joint in the document: end and size (m) of its symbol, axis in the axes of the body, and point on the ground."""
     on, ground = (c.second, c.first) if c.second.body else (c.first, c.second)
     extents = [system.bodies[end.body].extent for end in (c.first, c.second) if end.body]
     out: Document = {
@@ -174,13 +175,26 @@ def _joint_data(system: System, drawings: Mapping[str, Drawing], c: Connection, 
         "axis": on.triad[:, 2].tolist(),
         "driven": bool(c.driven),
     }
-    return out if ground.body else out | {"ground": {"at": ground.at.tolist(), "axis": ground.triad[:, 2].tolist()}}
+    return out if ground.body else out | {"ground": {"at": ground.at.tolist()}}
 
 
 def _element_data(drawings: Mapping[str, Drawing], e: Element) -> Document:
     """A spring, damper or other force element in the document, with its two ends."""
     kind = "spring" if isinstance(e.recipe, Spring) else "damper" if isinstance(e.recipe, Damper) else "other"
     return {"name": e.name, "kind": kind} | {end: _end_data(drawings, getattr(e, end)) for end in ("first", "second")}
+
+
+def _with_rails(
+    system: System, drawings: dict[str, Drawing], coordinates: Mapping[str, np.ndarray], size: float
+) -> tuple[dict[str, Drawing], dict[str, Document]]:
+    """The drawings with the ends of all rails as further points, and the ends of each joint's rail in the document."""
+    drawings, ends = dict(drawings), {}
+    for name, (body, rail) in rails(system, coordinates, size).items():
+        ends[name] = {"rail": [{"at": point} for point in rail.points.tolist()]}
+        if body:
+            n, drawings[body] = len(drawings[body].points), drawings[body].with_points(rail.points, rail.rows)
+            ends[name] = {"rail": [{"body": body, "point": n}, {"body": body, "point": n + 1}]}
+    return drawings, ends
 
 
 def _up_direction(system: System) -> list[float]:

@@ -24,22 +24,31 @@ class Marks {
     const body = said.on.body === undefined ? null : this.byName.get(said.on.body);
     if (body) body.group.add(mesh);
     else this.all.add(mesh);
-    if (said.ground) this.ground(said, h);
-    return { mesh, body, point: said.on.point, at: said.on.at };
+    if (said.ground && said.kind !== "Drive" && !said.rail) this.foot(said, h);
+    return { name: said.name, mesh, body, point: said.on.point, at: said.on.at, rail: said.rail && this.rail(said, h) };
   }
 
-  // A foot below what the ground holds, a rail where something slides along it.
-  ground(said, h) {
-    const at = new THREE.Vector3(...said.ground.at), way = new THREE.Vector3(...said.ground.axis), up = new THREE.Vector3(...model.up);
-    if (["Slide", "Prismatic", "Cylindrical"].includes(said.kind)) {
-      const ends = [-0.6, 0.6].map((s) => at.clone().addScaledVector(way, s * this.size));
-      this.all.add(new THREE.Line(new THREE.BufferGeometry().setFromPoints(ends), this.ink));
-    } else if (said.kind !== "Drive") {
-      const foot = new THREE.Mesh(new THREE.ConeGeometry(1.5 * h, 2.6 * h, 4), this.base);
-      foot.position.copy(at).addScaledVector(up, -1.3 * h);
-      foot.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), up);
-      this.all.add(foot);
-    }
+  // A foot below what the ground holds.
+  foot(said, h) {
+    const foot = new THREE.Mesh(new THREE.ConeGeometry(1.5 * h, 2.6 * h, 4), this.base), up = new THREE.Vector3(...model.up);
+    foot.position.fromArray(said.ground.at).addScaledVector(up, -1.3 * h);
+    foot.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), up);
+    this.all.add(foot);
+  }
+
+  // A rod along which something slides, between two points of its body or of the ground.
+  rail(said, h) {
+    const rod = new THREE.Mesh(new THREE.CylinderGeometry(0.3 * h, 0.3 * h, 1, 10), this.steel);
+    rod.frustumCulled = false;
+    this.all.add(rod);
+    return { rod, ends: said.rail };
+  }
+
+  // The ends of a rail as it is drawn, for tests.
+  railOf(name) {
+    const { rod } = this.joints.find((joint) => joint.name === name).rail;
+    rod.updateMatrixWorld();
+    return [-0.5, 0.5].map((y) => rod.localToWorld(new THREE.Vector3(0, y, 0)).toArray());
   }
 
   spring(said) {
@@ -99,9 +108,15 @@ class Marks {
 
   draw() {
     const a = new THREE.Vector3(), b = new THREE.Vector3();
-    for (const { mesh, body, point, at } of this.joints) {
+    for (const { mesh, body, point, at, rail } of this.joints) {
       if (body) mesh.position.fromArray(body.points, 3 * point);
       else mesh.position.fromArray(at);
+      if (!rail) continue;
+      this.place(rail.ends[0], a);
+      this.place(rail.ends[1], b).sub(a);
+      rail.rod.scale.y = b.length();
+      rail.rod.position.copy(a).addScaledVector(b, 0.5);
+      rail.rod.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), b.normalize());
     }
     for (const { line, count, first, second } of this.springs) {
       this.place(first, a);

@@ -342,6 +342,7 @@ function hook() {
       body.deform(body.points, body.rest, body.eta_now, magnified());
       return body.where(body.ports[port] ?? port).toArray();
     },
+    rail: (name) => page.marks.railOf(name),
     shades: (name) => Array.from(page.bodies.find((one) => one.name === name).values),
     camera: () => page.camera.lens.position.toArray(),
     webgl: Boolean(page.renderer),
