@@ -6,8 +6,8 @@ more rows:
 
     E = diag(M, C, S_g⁻¹),   J = [[−Γ, −Bᵀ, −L_g], [B, 0, 0], [L_gᵀ, 0, 0]].
 
-The K_g of loads that rotate with the sections they act on is not symmetric. Its antisymmetric part is in
-`nonconservative`, forces of σ_g on the velocities beside J and R.
+The K_g of loads that rotate with the sections they act on, and of dampers to the ground in a spin, is not symmetric. Its
+antisymmetric part is in `nonconservative`, forces of σ_g on the velocities beside J and R.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def linearise(
     """The linear port-Hamiltonian system of small motions about an equilibrium at rest or a steady spin, (45) of the paper.
 
     E ė = (J − R) e + Gᵀλ + B u with rows e = (v_P, ω, η̇ | σ) of the bodies, in their own axes; rigid motions are included. If
-    loads or a spin change the stiffness, there is a further block of stresses, "loads". Follower loads are not conservative:
-    they add `nonconservative` to J − R, and the system is not passive. In a spin, driven ports and forces in inertial axes
-    are closed, as they would rotate.
+    loads or a spin change the stiffness, there is a further block of stresses, "loads". Follower loads, and dampers to the
+    ground in a spin, are not conservative: they add `nonconservative` to J − R, and the system is not passive. In a spin, driven
+    ports and forces in inertial axes are closed, as they would rotate.
 
     Parameters
     ----------
@@ -178,7 +178,9 @@ def _geometric(
     scaled = root[:, None] * K * root
     skewed = np.where(np.abs(K - K.T) > CANCELLED * (size + size.T), np.abs(scaled - scaled.T), 0.0)
     defect = float(skewed.max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
-    if (followers := nonconservative(system, u)) and (np.abs(K - K.T) > BALANCED * (size + size.T)).any():
+    if (followers := nonconservative(system, u) + small.dampers) and (
+        np.abs(K - K.T) > BALANCED * (size + size.T)
+    ).any():
         mu, factor, N = _unsymmetric_factor(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
     elif defect > SYMMETRIC:
         raise InputError(f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): no equilibrium")

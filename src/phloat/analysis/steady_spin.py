@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.elimination import free_motions
 from phloat.algebra.sparse import csr, diagonal
+from phloat.analysis.ground_in_spin import circulation, require_same_all_round
 from phloat.analysis.tangent import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite, number
 from phloat.joints.ends import unit
@@ -61,6 +63,7 @@ def steady_spin(
         for k in range(1, steps + 1):
             state, residual = _newton(system, state, np.sqrt(k / steps) * spin, point, k / steps * inputs)
         if residual < CONVERGED:
+            require_same_all_round(system, state, spin, point)
             warn_of_ranges_at(system, state, stacklevel=3)
             warn_of_sections(system, state)
             return check_state(system, state, level=4, stretch=STRETCHED_LITTLE)
@@ -113,7 +116,7 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
         forces = scale * (size + np.abs(G).T @ np.abs(lam))
         error = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
         error = max(error, float(np.abs(gap).max(initial=0.0)) / task.length)
-        K = _stiffness(system, moving, lam, u)
+        K = _stiffness(system, moving, lam, u) + circulation(system, moving, spin, about)[0].toarray()
         step = _constrained_step(scale[:, None] * K * scale, scaled, residual, gap)
         state = task.displace(state, scale * step)
         if error < CONVERGED:  # the last step improves soft motions, such as the twist of a thin blade
@@ -134,7 +137,9 @@ def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> 
 def _constrained_step(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """The shortest δ with G δ = −gap that solves K δ = f on the motions that the joints allow."""
     particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
-    Z = la.null_space(G, rcond=1e-12) if len(G) else np.eye(len(f))
+    Z = free_motions(G, np.ones(len(f)))[0] if len(G) else np.eye(len(f))
     reduced = Z.T @ K @ Z
-    z = la.lstsq(reduced, Z.T @ (f - K @ particular), cond=1e-11)[0]
-    return particular + Z @ z
+    size = np.abs(reduced).max(axis=0, initial=0.0)  # a soft motion beside stiff ones counts as much as these
+    unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+    z = la.lstsq(unit[:, None] * reduced * unit, unit * (Z.T @ (f - K @ particular)), cond=1e-11)[0]
+    return particular + Z @ (unit * z)

@@ -18,6 +18,7 @@ import numpy as np
 
 from phloat.algebra.elimination import CANCELLED, ROUNDED
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, zero_matrix
+from phloat.analysis.ground_in_spin import circulation, require_same_all_round
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
@@ -43,6 +44,7 @@ class SmallMotion:
     K_size: Matrix  # the sums of the magnitudes of the terms of K_g
     lam: np.ndarray
     spin: np.ndarray  # inertial, zero at rest
+    dampers: tuple[str, ...] = ()  # to the ground in a spin, whose forces depend on positions and have no potential
 
 
 def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
@@ -51,7 +53,9 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
         n = system.loose.split
         none, M = zero_matrix(n, n), csr(system.loose.E[:n, :n])
         return SmallMotion(M, none, none, none, np.zeros(system.multipliers.size), np.zeros(3))
-    spin = common_spin(system, state)
+    spin, about = common_spin(system, state)
+    if spin.any():
+        require_same_all_round(system, state, spin, about)
     warn_of_sections(system, state)
     _require_joints(system, state)
     M, lam = mass(system, state), balancing_multipliers(system, state, u)
@@ -69,7 +73,9 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
         by_w, by_eta, N, M_b = (block_norms(a, motion_kinds(np.arange(len(N)))) for a in (by_w, by_eta, N, M_b))
         K_h_size.append((by_eta + by_w @ N)[c] + _inertia_round_off(body, pose)[c])
         gammas.append(np.where(np.abs(gamma) > ROUND_OFF * (M_b @ N + by_w), gamma, 0.0)[c])
-    return SmallMotion(M, diagonal(gammas), csr(K + diagonal(K_h)), csr(sizes + diagonal(K_h_size)), lam, spin)
+    K_d, K_d_size, dampers = circulation(system, state, spin, about)
+    K, sizes = csr(K + diagonal(K_h) + K_d), csr(sizes + diagonal(K_h_size) + K_d_size)
+    return SmallMotion(M, diagonal(gammas), K, sizes, lam, spin, dampers)
 
 
 def _inertia_round_off(body: Body, pose: Pose) -> np.ndarray:
@@ -134,12 +140,15 @@ def _round_off(saddle: SaddleSystem, size: np.ndarray) -> np.ndarray:
     return np.asarray(np.max(noise, axis=0))
 
 
-def common_spin(system: System, state: State) -> np.ndarray:
-    """The angular velocity of all bodies in inertial axes, (3,); raises InputError if they do not move as one rigid body."""
+def common_spin(system: System, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """The angular velocity of all bodies in inertial axes, (3,), and a point of its axis.
+
+    Raises InputError if they do not move as one rigid body.
+    """
     w = state.e[velocity_indices(system)]
     fastest = np.abs(w).max(initial=0.0)
     if not fastest:
-        return np.zeros(3)
+        return np.zeros(3), np.zeros(3)
     poses = {name: state.pose(name) for name in system.bodies}
     spins = {name: pose.A @ pose.omega for name, pose in poses.items() if system.bodies[name].rotates}
     spin = next(iter(spins.values()), np.zeros(3))
@@ -154,7 +163,7 @@ def common_spin(system: System, state: State) -> np.ndarray:
                 f"{name!r} moves relative to the others, or deforms (by {size:.3g} m/s or rad/s); linearise needs a state at "
                 "rest, or a steady spin: steady_spin(system, axis=…, rate=…)"
             )
-    return spin
+    return spin, np.cross(spin, drift) / max(float(spin @ spin), 1e-300)
 
 
 # --- rotary inertia of sections --------------------------------------------------------------------------------------

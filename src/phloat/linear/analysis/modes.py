@@ -10,7 +10,7 @@ damping) each mode has its poles in closed form. Otherwise they are the eigenval
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import CANCELLED
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
@@ -73,7 +73,7 @@ class Modes:
         If damping couples modes, as many poles as there are modes, sorted by magnitude.
         """
         system, omega, vectors = self.system, self.omega, self.vectors
-        if system.lossless:
+        if system.lossless or system.circulatory:
             return 1j * omega if self.growth is None else self.growth + 1j * omega
         if self.growth is not None:
             raise InputError("modes of a damped system under load or in a spin have no poles each; use poles(…)")
@@ -138,7 +138,8 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
     Modes
         `omega` (count,) are the frequencies in rad/s, ascending, the first `rigid` of them zero; `vectors` (velocities, count) are
         the shapes, of unit modal mass, and `shape(k, body)` (points, 3) is that of a body. Where loads or a spin may destabilise
-        the system, `growth` (count,) are growth rates in 1/s.
+        the system, `growth` (count,) are growth rates in 1/s. Under follower loads, and in a spin with dampers to the ground, modes
+        are those with damping; motions that it keeps from oscillating are left out.
 
     Examples
     --------
@@ -193,11 +194,11 @@ def _dense(system: LinearPHDAE, gyroscopic: bool) -> tuple[int, np.ndarray, np.n
 
 
 def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool]:
-    """The result of `_dense` under nonconservative loads: from the pencil (J + N, E) without damping."""
+    """The result of `_dense` under nonconservative loads: from the pencil (J − R + N, E), with damping."""
     free, n = eliminate(system.with_ports()), system.split
     if free.rows.size > MAX_LOADED:
         raise InputError(f"{free.rows.size} rows under such loads are more than {MAX_LOADED}; use fewer elements")
-    size, A, transform = energy_form(replace(free, R=zero_matrix(0, 0)))
+    size, A, transform = energy_form(free)
     value, vector = la.eig(A)
     real, imag = (np.where(np.abs(component) <= ZERO, 0.0, component) for component in (value.real, value.imag))
     value = real + 1j * imag

@@ -69,7 +69,8 @@ class LinearPHDAE(NamedBlocks):
     `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are velocities of points for output.
     The rows are in the order (v | σ): the first `split` are velocities, the others stresses; a `split` of −1 means no such order.
 
-    `nonconservative` is added to J − R. It is not zero only under `followers`: forces that rotate with the section they act on.
+    `nonconservative` is added to J − R. It is not zero only under `followers`: forces that rotate with the section they act
+    on, and dampers to the ground of a system that spins.
     Such a system is not port-Hamiltonian. Poles, modes, responses, state spaces and simulation accept it, functions that need
     passivity do not.
     """
@@ -303,9 +304,10 @@ def linear_only(system: object, *, circulatory: bool = False, feedthrough: bool 
         raise InputError(f"{type(system).__name__} is not linear; use linearise(system, state) or body.linear()")
     if system.circulatory and not circulatory:
         raise InputError(
-            f"loads {', '.join(map(repr, system.followers))} rotate with the sections they act on: the stiffness is not symmetric "
-            "and the system not port-Hamiltonian, which is needed here; take inertial axes for them, or leave them out of "
-            "linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate and simulate accept such a system"
+            f"{', '.join(map(repr, system.followers))}: loads that rotate with their sections, or dampers to the ground "
+            "in a spin. The stiffness is not symmetric and the system not port-Hamiltonian, which is needed here; take inertial "
+            "axes for loads, or leave them out of linearise(…, u=…). modes, poles, zeros, response, state_space, eliminate "
+            "and simulate accept such a system"
         )
     if system.has_feedthrough and not feedthrough:
         ports = [port for port, columns in system.ports.slices.items() if system.feeds_through(columns)]

@@ -15,6 +15,7 @@ from phloat.algebra.sparse import Matrix, assembled
 from phloat.bodies.body import Body, Port
 from phloat.joints.port_state import PortState, section_axes, section_axes_rate, turn_stiffness
 from phloat.joints.rows import FIRST, Row, curvature, row_gradient
+from phloat.motion.initial.velocities import velocity_indices
 from phloat.motion.kernel.arrays import PAIRS, arrays_of
 from phloat.system.connection import Connection, Element
 from phloat.system.joint_rows import (
@@ -36,8 +37,8 @@ def stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> M
     columns = columns_in_velocities(system)
     body_blocks = [(columns.columns[name], block) for name, block in _body_terms(system, state, u)]
     loaded = _pair_loads(system, state, lam, u)
-    pair_blocks = [(_pair_columns(c, columns), _pair_stiffness(sides, loads)) for c, sides, loads in loaded]
-    return _assemble_blocks(body_blocks + pair_blocks, columns.size)
+    pair_blocks = [(_pair_columns(c, columns), pair_stiffness(sides, loads)) for c, sides, loads in loaded]
+    return assemble_blocks(body_blocks + pair_blocks, columns.size)
 
 
 def loads_stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> tuple[Matrix, Matrix]:
@@ -51,10 +52,10 @@ def loads_stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray
         entry_kinds = np.concatenate([motion_kinds(port.columns) - 10**9 * k for k, port in enumerate(sides)])
         for row, effort, slope in loads:
             if _is_loaded(sides, row, effort, slope):
-                block = _pair_stiffness(sides, [(row, effort, 0.0)])
+                block = pair_stiffness(sides, [(row, effort, 0.0)])
                 terms.append((indices, block))
                 sizes.append((indices, block_norms(block, entry_kinds)))
-    return _assemble_blocks(terms, velocities.size), _assemble_blocks(sizes, velocities.size)
+    return assemble_blocks(terms, velocities.size), assemble_blocks(sizes, velocities.size)
 
 
 def spring_rows(system: System, state: State) -> tuple[Matrix, np.ndarray, np.ndarray]:
@@ -117,7 +118,7 @@ def _body_terms(system: System, state: State, u: np.ndarray, elastic: bool = Tru
                 yield actuator.body, np.hstack([np.zeros((len(slope), 6)), -size * slope])[c]
 
 
-def _assemble_blocks(terms: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> Matrix:
+def assemble_blocks(terms: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> Matrix:
     """The sum of square blocks as one matrix."""
     return assembled([(columns, columns, block) for columns, block in terms], (size, size))
 
@@ -204,6 +205,7 @@ def _pair_loads(
     system: System, state: State, lam: np.ndarray, u: np.ndarray
 ) -> Iterable[tuple[Connection | Element, tuple[PortState, PortState], list[Load]]]:
     """Joints and elements with nonzero efforts: the states of both ports, and rows with efforts and stiffnesses."""
+    moving = bool(np.any(state.e[velocity_indices(system)]))
     for name, c in system.joints.items():
         efforts = [*zip(c.rows, lam[system.multipliers[name]], strict=True)] if name in system.multipliers else []
         efforts += zip(c.free, u[system.ports[name]], strict=True) if c.free else []
@@ -213,14 +215,27 @@ def _pair_loads(
         sides = element_ends(element, state)
         loads = []
         for row, law in zip(element.rows, element.laws, strict=True):
-            if law.stores:
+            rate = element_rate(element, row, sides, state) if law.resists and moving else 0.0
+            if law.stores or rate:
                 x = coordinate(element, row, *sides, state)
-                loads.append((row, law.pull(x), law.slope(x)))
+                loads.append((row, law.force(x, rate) if rate else law.pull(x), law.slope(x)))
         if loads:
             yield element, sides, loads
 
 
-def _pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np.ndarray:
+def element_rate(c: Element, row: Row, sides: tuple[PortState, PortState], state: State) -> float:
+    """The rate of a row of an element at a state."""
+    ends_and_rates = zip((c.first, c.second), row.rate(*sides), strict=True)
+    return sum(float(rate @ _velocity(state, end.body)) for end, rate in ends_and_rates if end.body)
+
+
+def _velocity(state: State, name: str) -> np.ndarray:
+    """(v_P, ω, η̇) of a body, those that it has."""
+    pose = state.pose(name)
+    return np.concatenate([pose.v_P, pose.omega, pose.rates])[state.bodies[name].columns]
+
+
+def pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np.ndarray:
     """−∂(Σ rowᵀ effort)/∂q for the velocities of the first and the second body.
 
     A gap is a function g of the numbers ξ = (c, d_1, d_2, d_3) of both ports, and ξ of the motions q of their bodies. With
@@ -235,7 +250,7 @@ def _pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np
     maps = np.zeros((24, sum(sizes)))
     parts = (slice(0, sizes[0]), slice(sizes[0], None))
     for i, (port, mine) in enumerate(zip(sides, parts, strict=True)):
-        maps[12 * i : 12 * i + 3, mine], maps[12 * i + 3 : 12 * i + 12, mine] = port.point, port.turn.reshape(9, -1)
+        maps[12 * i : 12 * i + 12, mine] = port_rates(port)
     K = -maps.T @ curved @ maps
     for i, (port, mine) in enumerate(zip(sides, parts, strict=True)):
         if sizes[i]:
@@ -247,6 +262,11 @@ def _pair_stiffness(sides: tuple[PortState, PortState], loads: list[Load]) -> np
             rate = np.concatenate(row.rate(*sides))
             K += slope * np.outer(rate, rate)
     return K
+
+
+def port_rates(port: PortState) -> np.ndarray:
+    """∂(c, d_1, d_2, d_3)/∂q of a port, 12 × velocities."""
+    return np.vstack([port.point, port.turn.reshape(9, -1)])
 
 
 def _spin_stiffness(
