@@ -133,9 +133,12 @@ def displacements(shape: Shape, s: np.ndarray, eta: np.ndarray, *, material: boo
     return linear if second is None else linear + 0.5 * _twice(second, eta, eta)
 
 
-def displacement_rates(shape: Shape, s: np.ndarray, eta: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """v_f = ∂u_f/∂η η̇ at places s for coordinates and rates (…, n)."""
-    second, linear = second_displacement(shape, s), np.asarray(rates @ shape.displacement(s).T.toarray())
+def displacement_rates(
+    shape: Shape, s: np.ndarray, eta: np.ndarray, rates: np.ndarray, *, material: bool = False
+) -> np.ndarray:
+    """v_f = ∂u_f/∂η η̇ at places s, or at material points, for coordinates and rates (…, n)."""
+    rows, second = (shape.material(s) if material else shape.displacement(s)), second_displacement(shape, s, material)
+    linear = np.asarray(rates @ rows.T.toarray())
     return linear if second is None else linear + _twice(second, eta, rates)
 
 

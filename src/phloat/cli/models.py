@@ -18,6 +18,7 @@ from phloat.files.model import Model
 from phloat.files.requests import Simulate
 from phloat.format.node import child
 from phloat.format.units import Dimension, parse_number
+from phloat.motion.result import Efforts
 
 TIME = Dimension(s=1)
 PICTURES = (".png", ".svg", ".pdf")
@@ -69,9 +70,10 @@ def title(model: Model) -> str:
 def check_outputs(model: Model) -> None:
     """Computes the outputs of the initial state, so that a wrong name raises FileError before the simulation and not after it."""
     if isinstance(model.system, ph.System) and model.outputs:
-        lam = np.zeros((1, model.system.multipliers.size))
-        initial = ph.Result(model.system, np.zeros(1), model.state.e[None], lam)
-        compute_outputs(model, initial)
+        lam, efforts = np.zeros((2, model.system.multipliers.size)), Efforts((), np.zeros((2, 0)))
+        initial = ph.Result(model.system, np.arange(2.0), np.array([model.state.e] * 2), lam, efforts=efforts)
+        whole = {name: replace(output, start=None, end=None) for name, output in model.outputs.items()}
+        compute_outputs(replace(model, outputs=whole), initial)
 
 
 def compute_outputs(model: Model, result: Any) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, require_request
 from phloat.files.requests import ModesRequest
 from phloat.many.store import EnsembleFolder
-from phloat.motion.result import describe_deformation
+from phloat.motion.result_tables import describe_deformation
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import RunFolder
 

@@ -26,6 +26,7 @@ from phloat.motion.schemes.generalised_alpha import GeneralisedAlpha
 from phloat.motion.schemes.ida import IDA
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
 from phloat.motion.schemes.radau import RadauIIA
+from phloat.system.places import MOTIONS
 
 LOCK = describe("joints whose free axes stand still")
 
@@ -235,13 +236,20 @@ class Output:
     at: tuple[float, ...] | None = field(default=None, metadata=describe("a material point in body axes", "length"))
     component: str | None = field(default=None, metadata=describe("x, y, z, or the name of a stress"))
     take: str | None = field(default=None, metadata=describe("one number of the series", choices=TAKES))
+    start: float | None = field(default=None, metadata=describe("take it from this time on", "time", key="from"))
+    end: float | None = field(default=None, metadata=describe("take it up to this time", "time", key="to"))
 
     def __post_init__(self) -> None:
+        if self.take is None and (self.start, self.end) != (None, None):
+            raise InputError(f"from and to bound what one number is taken of; give take: {', '.join(TAKES)}")
         if self.s is not None and self.at is not None:
             raise InputError("s and at are two places; give one of them")
 
     def series(self, result: Result | LinearResult) -> np.ndarray:
-        """The values over time, (times, …)."""
+        """The values over time, or in the window of the output, (times, …)."""
+        if (self.start, self.end) != (None, None):
+            start = float(result.t[0]) if self.start is None else self.start
+            result = result.window(start, np.inf if self.end is None else self.end)
         quantity = self._quantity(result)
         if isinstance(quantity, Mapping):
             if self.component not in quantity:
@@ -289,8 +297,8 @@ class Output:
 
 
 KEYS = record_keys(Output, ("kind", "of"))
-PARTS = tuple(k for k in KEYS if k.key in ("component", "take"))
-TAKE = tuple(k for k in KEYS if k.key == "take")
+TAKE = tuple(k for k in KEYS if k.key in ("take", "from", "to"))
+PARTS = (*(k for k in KEYS if k.key == "component"), *TAKE)
 
 
 def output_variant(kind: str, label: str, keys: tuple[Key, ...], doc: str) -> Variant:
@@ -307,7 +315,7 @@ OUTPUT = Variants(
     (
         output_variant("quantity", "a name: motor.angle, rod.theta, energy", PARTS, "of a result, by its name"),
         output_variant("displacement", "a body", KEYS, "deformation in body axes"),
-        output_variant("position", "a body", KEYS, "in inertial axes"),
+        *(output_variant(kind, "a body or port", KEYS, "in inertial axes") for kind in MOTIONS),
         output_variant("stress", "a body", KEYS, "resultants at s, or stress at a point"),
         output_variant("von mises", "a body", TAKE, "the largest of a body"),
     ),

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from phloat.algebra.tables import facts, grid, name_list
 from phloat.bodies.body import Body
 from phloat.bodies.shape import displacements
-from phloat.errors import InputError, PortError, finite, unknown
+from phloat.errors import InputError, PortError, finite, number, unknown
 from phloat.joints.rows import Row
+from phloat.motion.joint_motion import joint_quantity, joint_quantity_names
+from phloat.motion.result_tables import energy_tables, run_table
+from phloat.motion.result_times import at_times as at_times, window
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.system.connection import Connection
 from phloat.system.joint_rows import joint_coordinates
-from phloat.system.state import DERIVED, State, derived_field, locate_place, pieces_of
+from phloat.system.places import MOTIONS, body_point, locate_place, pieces_of, time_derivative
+from phloat.system.state import DERIVED, State, derived_field
 from phloat.system.stresses import (
     COMPONENTS as STRESSES,
     Resultants,
@@ -60,6 +63,19 @@ class EnergyAccounts:
 
 
 @dataclass(frozen=True, eq=False)
+class Efforts:
+    """Efforts of force elements and inputs at the output times (times, rows), as means of neighbouring steps; `names` is the
+    element or port of each row."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+
+    def of(self, name: str) -> np.ndarray:
+        """The efforts of one element or port, (times, rows); without rows if it has none."""
+        return self.values[:, [k for k, owner in enumerate(self.names) if owner == name]]
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """The result of a simulation: `result["rod.theta"]`, `result["hinge.lam"]`, `result["elbow.angle"]`… with time first.
 
@@ -75,6 +91,7 @@ class Result:
     info: Mapping[str, object] = field(default_factory=dict)
     events: tuple[PastEvent, ...] = ()
     turned: np.ndarray | None = None  # angles of joints in space with whole turns, counted at every step
+    efforts: Efforts | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -91,8 +108,18 @@ class Result:
             return field.reshape(len(self), -1, 3)[:, :, : self._dimension(owner)]
         if name in self.coordinates:
             return self.coordinates[name].copy()
+        if (found := joint_quantity(self, owner, quantity)) is not None:
+            return found
+        if quantity in MOTIONS:
+            motion: np.ndarray = getattr(self, quantity)(owner)
+            return motion
+        raise PortError(unknown("quantity", name, self.names))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all quantities, except those of single points."""
         names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
-        raise PortError(unknown("quantity", name, names))
+        return names + joint_quantity_names(self.system) + [f"{b}.{m}" for b in self.system.bodies for m in MOTIONS]
 
     # --- states ------------------------------------------------------------------------------------------------------
 
@@ -111,19 +138,33 @@ class Result:
         h = self.t[k + 1] - self.t[k]
         return interpolate_states(self.state(k), self.state(k + 1), h, (time - self.t[k]) / h)
 
+    def window(self, start: float, end: float = np.inf) -> Result:
+        """The part of the run from `start` to `end` (s): its output times within, and its events.
+
+        Its energy ledger counts from the first of these times.
+        """
+        return window(self, float(number("start", start)), float(end))
+
     # --- fields ------------------------------------------------------------------------------------------------------
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """The position of the cross-section s of a body, or of its material point `at` (undeformed, body axes); (times, 2 or 3)."""
-        if at is not None:
-            name, x = body, point(at)
-            y = x[0] + displacements(self._body(name).shape, x, self._or_zero(name, "eta"), material=True)
-        else:
-            name, place = self._locate(body, s)
-            shape = self._body(name).shape
-            y = shape.points(place)[0] + displacements(shape, place, self._or_zero(name, "eta"))
-        r, A = self._frame(name)
-        return (r + np.einsum("tij,tj->ti", A, y))[:, : self._dimension(name)]
+        """The position (m) of a point, in inertial axes, (times, 2 or 3): of the cross-section s of a beam, of a material point
+        `at` (undeformed, body axes), of a port, position("rod.C"), or of the point P of a body."""
+        return self._motion(body, s, at)[0]
+
+    def velocity(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """The velocity (m/s) of a point as for `position`, in inertial axes, (times, 2 or 3)."""
+        return self._motion(body, s, at)[1]
+
+    def acceleration(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """The acceleration (m/s²) of a point as for `position`, in inertial axes, (times, 2 or 3).
+
+        It is a central difference of the velocities at the output times, of second order in their distance; a jump of it, as from a
+        force that jumps, is spread over two of them.
+        """
+        if len(self) < 2:
+            raise InputError("an acceleration is a difference of velocities; this run has only one output time")
+        return time_derivative(self.t, self._motion(body, s, at)[1])
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """The deformation of a body at the cross-section s, or at its material point `at`, in body axes, (times, 2 or 3)."""
@@ -206,12 +247,17 @@ class Result:
             return {}
         rows = [joint_coordinates(self.system, self.state(k)) for k in range(len(self))]
         out = {name: np.array([row[name] for row in rows]) for name in names}
-        for k, name in enumerate(spatial_angles(self.system)):
+        for k, name in enumerate(self.turning):
             if self.turned is None:
                 out[name] = np.unwrap(out[name])
             else:
                 out[name] += 2 * np.pi * np.round((self.turned[:, k] - out[name]) / (2 * np.pi))
         return out
+
+    @property
+    def turning(self) -> tuple[str, ...]:
+        """The angles of joints in space, whose whole turns do not follow from a state."""
+        return tuple(spatial_angles(self.system))
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -251,9 +297,17 @@ class Result:
         name = f"{body}.{quantity}"
         return self.e[:, self.system.layout[name]] if name in self.system.layout else np.zeros((len(self), 0))
 
+    def _motion(self, body: str, s: float | None, at: object) -> tuple[np.ndarray, np.ndarray]:
+        """Position and velocity of a point in inertial axes, (times, 2 or 3) each."""
+        found = body_point(self.system.bodies, body, s, at)
+        name, dimension = found.body, self._dimension(found.body)
+        y, y_dot = found.motion(self._or_zero(name, "eta"), self._or_zero(name, "eta_dot"))
+        r, A = self._frame(name)
+        rate = self._padded(name, "v_P", 0) + np.cross(self._padded(name, "omega", 3), y) + y_dot
+        x, v = r + np.einsum("tij,tj->ti", A, y), np.einsum("tij,tj->ti", A, rate)
+        return x[:, :dimension], v[:, :dimension]
+
     def _locate(self, name: str, s: float | None) -> tuple[str, np.ndarray]:
-        if name in self.system.bodies:
-            return name, _position_along(0.0 if s is None else s)
         part, place = locate_place(self.system.bodies, name, 0.0 if s is None else s)
         return part, _position_along(place)
 
@@ -272,8 +326,7 @@ class Result:
         return f"Result({len(self)} times from {self.t[0]:g} to {self.t[-1]:g} s of {', '.join(self.system.bodies)})"
 
     def _repr_html_(self) -> str:
-        names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
-        table = run_table(repr(self), self.info, self.energy, self._relative_residual(), names)
+        table = run_table(repr(self), self.info, self.energy, self._relative_residual(), self.names)
         if self.accounts is None or not len(self):
             return table
         b = self.accounts
@@ -317,81 +370,3 @@ def _position_along(s: float | None) -> np.ndarray:
     if s is None:
         raise InputError("the place s is missing: s=… along a beam, or at=(x, y, z) in body axes")
     return np.array([finite("place position s", s, ())])
-
-
-# --- other times -----------------------------------------------------------------------------------------------------
-#
-# A result at other times.
-
-
-def at_times(result: Result, times: np.ndarray) -> Result:
-    """A result at other times, by dense output; accounts are interpolated linearly."""
-    times = times[times <= result.t[-1] * (1 + 1e-12)]
-    e = np.array([result.at(min(time, result.t[-1])).e for time in times]).reshape(len(times), -1)
-    accounts = result.accounts
-    if accounts is not None:
-        lines = [
-            _lines(times, result.t, v) for v in (accounts.bodies, accounts.losses, accounts.works, accounts.springs)
-        ]
-        accounts = EnergyAccounts(accounts.names, *lines)
-    angles = None if result.turned is None else _lines(times, result.t, result.turned)
-    return replace(result, t=times, e=e, lam=_lines(times, result.t, result.lam), accounts=accounts, turned=angles)
-
-
-def _lines(times: np.ndarray, t: np.ndarray, values: np.ndarray) -> np.ndarray:
-    flat = values.reshape(len(t), -1)
-    return np.array([np.interp(times, t, column) for column in flat.T]).T.reshape(len(times), *values.shape[1:])
-
-
-# --- tables for notebooks --------------------------------------------------------------------------------------------
-
-
-def run_table(
-    title: str, info: Mapping[str, Any], energy: np.ndarray, residual: float | None, names: Sequence[str]
-) -> str:
-    """An HTML table with scheme, steps, events, energy and quantities of a run."""
-    lines: dict[str, object] = {"scheme": _scheme(info), "steps": info.get("steps")}
-    if info.get("events"):
-        lines["events"] = name_list(f"{name} at {time:.4g} s" for time, name in info["events"])
-    exceeded = [
-        name
-        for name, kinds in info.get("ranges", {}).items()
-        if any(numbers[-1] is not None for numbers in kinds.values())
-    ]
-    if exceeded:
-        lines["beyond its range"] = name_list(exceeded)
-    if deformation := info.get("deformation"):
-        lines["deformation"] = describe_deformation(deformation)
-    if info.get("finished") is False:
-        lines["finished"] = "no: cut short"
-    lines["energy (J)"] = f"{energy[0]:.6g} → {energy[-1]:.6g}" if len(energy) else ""
-    lines["energy residual"] = "" if residual is None else f"{residual:.1e} of the largest energy or work"
-    lines["quantities"] = name_list(names)
-    lines["look"] = "plot(result), show(result) in 3-D, energy_ledger(result)"
-    return facts(title, lines)
-
-
-def describe_deformation(deformation: Mapping[str, Mapping[str, float]]) -> str:
-    """A sentence about the body with the largest estimated error of deformation."""
-    name = max(deformation, key=lambda body: deformation[body]["error"])
-    values = deformation[name]
-    strain = f", strain {values['strain']:.2g}" if "strain" in values else ""
-    return f"{name} most: turns by {values['rotation']:.3g} rad{strain}; estimated error {values['error']:.1e} of its length"
-
-
-def energy_tables(bodies: Sequence[str], parts: np.ndarray, contributions: Sequence[tuple[str, float]]) -> str:
-    """HTML tables of the energy of each body at the end, and of all works since the start."""
-    rows = ((name, *(f"{x:.6g}" for x in row)) for name, row in zip(bodies, parts, strict=True))
-    smallest = 1e-12 * max((abs(x) for _, x in contributions), default=0.0)  # joints do nothing in sum
-    works = ((name, f"{x:+.6g}") for name, x in contributions if abs(x) > smallest)
-    return grid("energy at the end (J)", ("body", "kinetic", "elastic", "potential"), rows) + grid(
-        "work done on the bodies (J)", ("by", "since the start"), works
-    )
-
-
-def _scheme(info: Mapping[str, Any]) -> str:
-    scheme = dict(info.get("scheme", {}))
-    name = scheme.pop("name", "")
-    options = ", ".join(f"{key}={value:g}" for key, value in scheme.items() if isinstance(value, float) and value)
-    step = f", dt = {info['dt']:g} s" if info.get("dt") else ""
-    return f"{name}({options}){step}" if name else ""

@@ -19,7 +19,8 @@ from phloat.joints.pairs import Joint, Weld
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, SECOND, Row, planar_row
 from phloat.system.actuators import Actuator, load_on
-from phloat.system.state import State, computed_once, port_aliases
+from phloat.system.places import port_aliases
+from phloat.system.state import State, computed_once
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,10 @@ import numpy as np
 from phloat.algebra.cross import orthonormality_defect, rot
 from phloat.algebra.layout import Layout, Shape, joined_layouts
 from phloat.algebra.tables import grid
-from phloat.bodies.beams.fields import fraction
 from phloat.bodies.body import Body
 from phloat.bodies.shape import Shape as Form, displacement_rates, displacements
 from phloat.errors import InputError, PortError, finite, unknown
+from phloat.system.places import body_point, locate_place, pieces_of
 from phloat.system.stresses import (
     COMPONENTS,
     Resultants,
@@ -29,36 +29,6 @@ from phloat.system.stresses import (
     stress_at,
     stress_field,
 )
-
-
-def pieces_of(bodies: Mapping[str, Body], name: str) -> tuple[str, ...]:
-    """The names of the pieces of a split beam, in order; empty if `name` is not a split beam."""
-    first = bodies.get(f"{name}.1")
-    names = tuple(f"{name}.{k + 1}" for k in range(first.pieces)) if first else ()
-    return names if all(piece in bodies for piece in names) else ()
-
-
-def locate_place(bodies: Mapping[str, Body], name: str, s: float) -> tuple[str, float]:
-    """The piece of a split beam at the fraction s of its length, and the fraction of that piece; (name, s) for other bodies."""
-    pieces = () if name in bodies else pieces_of(bodies, name)
-    if not pieces:
-        return name, s
-    scaled = fraction("place", s) * len(pieces)
-    k = min(int(scaled), len(pieces) - 1)
-    return pieces[k], scaled - k
-
-
-def port_aliases(bodies: Mapping[str, Body]) -> dict[str, str]:
-    """Other names of the ports of split beams: "beam.P" is "beam.1.P", "beam.C" is the end of the last piece."""
-    out: dict[str, str] = {}
-    for beam in dict.fromkeys(name.rpartition(".")[0] for name, body in bodies.items() if body.pieces):
-        pieces = pieces_of(bodies, beam)
-        for piece in pieces:
-            inner = {"P"} if piece != pieces[0] else set()
-            inner |= {"C"} if piece != pieces[-1] else set()
-            out |= {f"{beam}.{port}": f"{piece}.{port}" for port in bodies[piece].ports if port not in inner}
-    return out
-
 
 # --- the state --------------------------------------------------------------------------------------------------------
 
@@ -146,13 +116,22 @@ class State:
         return Pose(r, A, rest[0], v, omega, rest[1], rest[2])
 
     def position(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
-        """Position in inertial axes (m) at the fraction s of a beam, or of a material point `at` (undeformed, body axes)."""
-        if at is None:
-            body, s = locate_place(self.bodies, body, float(_fraction_array(s)[0]))
-        shape, place, pose = self._body(body).shape, _fraction_array(s) if at is None else point(at), self.pose(body)
-        x = shape.points(place)[0] if at is None else place[0]
-        y = x + displacements(shape, place, pose.eta, material=at is not None)
-        return (pose.r_P + pose.A @ y)[: sum(i < 3 for i in self.bodies[body].active)]
+        """The position (m) of a point, in inertial axes: of the cross-section s of a beam, of a material point `at` (undeformed,
+        body axes), of a port, position("rod.C"), or of the point P of a body."""
+        return self._motion(body, s, at)[0]
+
+    def velocity(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
+        """The velocity (m/s) of a point as for `position`, in inertial axes."""
+        return self._motion(body, s, at)[1]
+
+    def _motion(self, body: str, s: float | None, at: object) -> tuple[np.ndarray, np.ndarray]:
+        """Position and velocity of a point in inertial axes."""
+        found = body_point(self.bodies, body, s, at)
+        pose = self.pose(found.body)
+        (y,), (y_dot,) = found.motion(pose.eta[None], pose.rates[None])
+        linear = [i for i in self.bodies[found.body].active if i < 3]
+        rate = pose.A @ (pose.v_P + np.cross(pose.omega, y) + y_dot)
+        return (pose.r_P + pose.A @ y)[linear], rate[linear]
 
     def displacement(self, body: str, s: float | None = None, *, at: object = None) -> np.ndarray:
         """Displacement by deformation, in body axes (m), at the fraction s of the length or at a material point `at`."""

@@ -16,7 +16,8 @@ from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.actuators import Actuator
 from phloat.system.connection import Connection, Element, End
-from phloat.system.state import State, port_aliases, state_layout
+from phloat.system.places import port_aliases
+from phloat.system.state import State, state_layout
 
 
 @dataclass(frozen=True, eq=False)

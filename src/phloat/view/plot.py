@@ -18,7 +18,8 @@ from phloat.linear.time.march import LinearResult
 from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
-from phloat.system.state import State, pieces_of
+from phloat.system.places import pieces_of
+from phloat.system.state import State
 from phloat.system.stresses import resultant_name, von_mises
 from phloat.system.system import System
 from phloat.system.terms import Terms

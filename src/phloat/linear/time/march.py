@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -102,6 +102,17 @@ class LinearResult:
         if not self.t[0] <= time <= self.t[-1]:
             raise InputError(f"t = {time:g} s is outside the run, which goes from {self.t[0]:g} to {self.t[-1]:g} s")
         return _interpolate(self.t, self.e, np.array([time]))[0] if len(self) > 1 else self.e[0]
+
+    def window(self, start: float, end: float = np.inf) -> LinearResult:
+        """The part of the run from `start` to `end` (s): its output times within; works count from the first of these."""
+        inside = np.flatnonzero((self.t >= number("start", start)) & (self.t <= end))
+        if not len(inside):
+            raise InputError(f"no output time lies between {start:g} and {end:g} s; the run ends at {self.t[-1]:g} s")
+        parts = {name: getattr(self, name)[inside] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
+        parts |= {name: parts[name] - parts[name][0] for name in ("works", "lost")}
+        added = self.added[inside] - self.added[inside[0]] if len(self.added) else self.added
+        events = tuple(event for event in self.events if start <= event.t <= end)
+        return replace(self, **parts, added=added, events=events)
 
     def _field(self, field: str, rows: np.ndarray) -> np.ndarray:
         """The field applied to velocities or to their integrals, (times, points, 3)."""

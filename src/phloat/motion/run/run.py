@@ -14,7 +14,7 @@ from phloat.motion.inputs.signals import Constant, Signal, as_vector
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed, Side, side
 from phloat.motion.law_ranges import begin_ranges, law_ranges
-from phloat.motion.result import EnergyAccounts, PastEvent, Result, spatial_angles
+from phloat.motion.result import Efforts, EnergyAccounts, PastEvent, Result, spatial_angles
 from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.task import Task
@@ -257,9 +257,11 @@ class Run:
         ranges = law_ranges(p) if self.laws else {}
         info = {**info, "events": tuple((event.t, event.name) for event in self.past), **ranges, **self.info}
         angles = None if self.turns is None else np.array(rows.angles[:n]).reshape(n, len(self.turns.joints))
-        e, lam = unload_states(self.assembly, numbers), lam[:, : system.multipliers.size]
+        e, lam, efforts = unload_states(self.assembly, numbers), *np.split(lam[:n], [system.multipliers.size], axis=1)
         accounts = EnergyAccounts(names, energies, losses, works, springs)
-        return Result(system, times, e, lam, accounts, info, tuple(self.past), angles)
+        owners = [entry.name for entry in p.entries for _ in entry.rows][system.multipliers.size :]
+        more = Efforts(tuple(owners), efforts)
+        return Result(system, times, e, lam, accounts, info, tuple(self.past), angles, more)
 
     def _works_of_events(self, times: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Names of the events that changed the state, and the changes of H by them up to these times, as works."""

@@ -4,6 +4,7 @@
     model.json        the system, if a model file can describe it
     start.npy         the state e at the start
     t.000000.npy      times;  e.… states;  lam.… multipliers;  bodies.… losses.… works.… springs.… energy accounts
+    efforts.000000.npy  of force elements and inputs
     memory.000000.npz the stepper after the last row of its piece, for `resume`
     events.npy        states before and after each event;  turned.… angles of joints in space with whole turns
     lock              the process that writes, if any
@@ -30,7 +31,7 @@ from phloat.algebra.array_files import DAMAGED, complete_rows, read_npy, read_np
 from phloat.algebra.layout import Layout
 from phloat.errors import DamagedRunWarning, InputError
 from phloat.format.system import plain
-from phloat.motion.result import EnergyAccounts, PastEvent, Result, at_times, past_events
+from phloat.motion.result import Efforts, EnergyAccounts, PastEvent, Result, at_times, past_events
 from phloat.motion.saving.files import (
     PARTIAL,
     Check,
@@ -173,7 +174,7 @@ class RunFolder:
         out: list[Arrays] = []
         for k in range(saved["pieces"]):
             arrays: dict[str, np.ndarray] = {}
-            for name, shape in column_shapes(system, saved["entries"]).items():
+            for name, shape in column_shapes(system, saved).items():
                 file = f"{name}.{k:06d}"
                 try:
                     arrays[name] = read_npy(self.path / f"{file}.npy")
@@ -200,7 +201,7 @@ class RunFolder:
 
     def partial_piece(self, saved: Description, k: int, system: System) -> Arrays | None:
         """The rows of a damaged piece that all of its files have; None if there are none."""
-        shapes = column_shapes(system, saved["entries"])
+        shapes = column_shapes(system, saved)
         try:
             arrays = {name: complete_rows(self.path / f"{name}.{k:06d}.npy") for name in shapes}
         except DAMAGED:
@@ -247,9 +248,9 @@ def load_rows(folder: RunFolder, saved: Description, system: System) -> Result:
     if saved["task"] is not None:
         info |= {name: saved["task"][name] for name in ("scheme", "dt")}
     info["finished"] = saved["finished"] and not damage
-    return Result(
-        system, joined["t"], joined["e"], joined["lam"], accounts, info, *folder.events_and_turns(system, info, pieces)
-    )
+    efforts = Efforts(tuple(saved["efforts"]), joined["efforts"]) if "efforts" in joined else None
+    events_and_turns = folder.events_and_turns(system, info, pieces)
+    return Result(system, joined["t"], joined["e"], joined["lam"], accounts, info, *events_and_turns, efforts)
 
 
 def rebuild_description(folder: RunFolder) -> Description:
@@ -305,12 +306,14 @@ def _tuples(value: object) -> object:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-def column_shapes(system: System, entries: list[str] | None) -> dict[str, tuple[int, ...]]:
+def column_shapes(system: System, saved: Description) -> dict[str, tuple[int, ...]]:
     """The shape of one row in each array of a piece."""
     out: dict[str, tuple[int, ...]] = {"t": (), "e": (system.layout.size,), "lam": (system.multipliers.size,)}
-    if entries is None:
+    if is_names(saved.get("efforts")):  # runs of earlier versions have none
+        out["efforts"] = (len(saved["efforts"]),)
+    if saved["entries"] is None:
         return out
-    bodies, lines = len(system.bodies), len(entries)
+    bodies, lines = len(system.bodies), len(saved["entries"])
     return out | {"bodies": (bodies, 3), "losses": (bodies,), "works": (lines, 2), "springs": (lines,)}
 
 

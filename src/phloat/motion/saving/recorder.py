@@ -42,6 +42,7 @@ class Recorder:
         """Writes the next rows, and the memory of the stepper after them."""
         arrays = {"t": rows.t, "e": rows.e, "lam": rows.lam}
         arrays |= {} if rows.turned is None else {"turned": rows.turned}
+        arrays |= {} if rows.efforts is None else {"efforts": rows.efforts.values}
         arrays |= {} if rows.accounts is None else {name: getattr(rows.accounts, name) for name in ACCOUNTS}
         with self._explain():
             self.folder.piece(self.pieces, arrays, memory)
@@ -51,6 +52,7 @@ class Recorder:
         if len(rows):
             count, first, _ = self.rows
             self.rows = count + len(rows), first if count else float(rows.t[0]), float(rows.t[-1])
+        self.constants["efforts"] = None if rows.efforts is None else list(rows.efforts.names)
         self.constants["entries"] = None if rows.accounts is None else list(rows.accounts.names)
         self.describe(finished, rows.info)
         self.written = time.monotonic()

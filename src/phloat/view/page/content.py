@@ -20,7 +20,9 @@ from phloat.linear.form.phdae import Field
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
-from phloat.motion.result import Result, describe_deformation
+from phloat.motion.result import Result
+from phloat.motion.result_tables import describe_deformation
+from phloat.motion.result_times import at_rows
 from phloat.system.connection import Connection, Element, End
 from phloat.system.state import Pose
 from phloat.system.system import System
@@ -52,10 +54,8 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
     inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result)
     lines = 12 + sum(6 + 4 * len(body.ports) for body in system.bodies.values()) + 2 * system.multipliers.size
     indices = thin_out(np.arange(len(result)), int(np.clip(MAX_NUMBERS // lines, 200, MAX_TIMES)))
-    turned = None if result.turned is None else result.turned[indices]
-    t, e, lam = result.t[indices], result.e[indices], result.lam[indices]
-    thinned = replace(result, t=t, e=e, lam=lam, accounts=None, turned=turned)
-    if system.plane or turned is not None:
+    thinned = replace(at_rows(result, indices), accounts=None)
+    if system.plane or thinned.turned is not None:
         coordinates = thinned.coordinates
     else:  # full turns were not counted in the run; they are found from neighbouring outputs, so all outputs are needed
         coordinates = {name: line[indices] for name, line in result.coordinates.items()}
