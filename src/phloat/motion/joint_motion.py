@@ -11,7 +11,7 @@ or driven: with what closes the joint this is the whole effort between its two p
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from phloat.system.connection import Connection, Element
 from phloat.system.joint_rows import columns_in_rows, ends
 from phloat.system.system import System
 
-if TYPE_CHECKING:  # for annotations only, as this module imports this one
-    from phloat.motion.result import Result
-
+Result: TypeAlias = Any  # of motion.result, which imports this module
 Axes = dict[str, tuple[Row, ...]]
 COORDINATE = re.compile("^_(angle|slide)(?=_|$)")
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from phloat.errors import InputError
 
-if TYPE_CHECKING:  # for annotations only, as this module imports this one
-    from phloat.motion.result import Result
-
+Result: TypeAlias = Any  # of motion.result, which imports this module
 INSTANT = 1e-12  # of a time: times within it are equal
 
 

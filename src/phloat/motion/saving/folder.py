@@ -248,7 +248,9 @@ def load_rows(folder: RunFolder, saved: Description, system: System) -> Result:
     if saved["task"] is not None:
         info |= {name: saved["task"][name] for name in ("scheme", "dt")}
     info["finished"] = saved["finished"] and not damage
-    efforts = Efforts(tuple(saved["efforts"]), joined["efforts"]) if "efforts" in joined else None
+    efforts = None
+    if is_names(saved.get("efforts")):  # runs of earlier versions have none
+        efforts = Efforts(tuple(saved["efforts"]), joined.get("efforts", np.zeros((len(joined["t"]), 0))))
     events_and_turns = folder.events_and_turns(system, info, pieces)
     return Result(system, joined["t"], joined["e"], joined["lam"], accounts, info, *events_and_turns, efforts)
 
@@ -309,7 +311,7 @@ def _tuples(value: object) -> object:
 def column_shapes(system: System, saved: Description) -> dict[str, tuple[int, ...]]:
     """The shape of one row in each array of a piece."""
     out: dict[str, tuple[int, ...]] = {"t": (), "e": (system.layout.size,), "lam": (system.multipliers.size,)}
-    if is_names(saved.get("efforts")):  # runs of earlier versions have none
+    if saved.get("efforts") and is_names(saved["efforts"]):
         out["efforts"] = (len(saved["efforts"]),)
     if saved["entries"] is None:
         return out

@@ -42,7 +42,7 @@ class Recorder:
         """Writes the next rows, and the memory of the stepper after them."""
         arrays = {"t": rows.t, "e": rows.e, "lam": rows.lam}
         arrays |= {} if rows.turned is None else {"turned": rows.turned}
-        arrays |= {} if rows.efforts is None else {"efforts": rows.efforts.values}
+        arrays |= {} if rows.efforts is None or not rows.efforts.names else {"efforts": rows.efforts.values}
         arrays |= {} if rows.accounts is None else {name: getattr(rows.accounts, name) for name in ACCOUNTS}
         with self._explain():
             self.folder.piece(self.pieces, arrays, memory)
