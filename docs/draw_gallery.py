@@ -328,6 +328,17 @@ def identification(m: ModuleType, figure: Figure) -> None:
 
 
 @picture
+def boom_height(m: ModuleType, figure: Figure) -> None:
+    ax, heights = figure.subplots(), np.linspace(6e-3, 30e-3, 600)
+    ax.semilogy(1e3 * heights, 1e3 * m.first_mode(heights), lw=0.6, color="0.5", label="first mode, exact")
+    ax.plot(1e3 * m.found.values, 1e3 * m.found.numbers, ".", ms=4, color=COLOURS[0], label="runs")
+    ax.axhline(1e3 * m.limit, color="k", ls="--", lw=0.8)
+    ax.plot(1e3 * m.found.x, 1e3 * m.found.number, "o", color=COLOURS[1], label=f"{1e3 * m.found.x:.2f} mm")
+    ax.set(xlabel="height in mm", ylabel="swing of the tip in mm", ylim=(0.02, 100))
+    ax.legend(frameon=False, fontsize=8)
+
+
+@picture
 def panel_thickness(m: ModuleType, figure: Figure) -> None:
     ax, s = figure.subplots(), np.linspace(0.0, 1.0, len(m.thickness))
     ax.fill_between(s, m.thickness / 2, -m.thickness / 2, color=COLOURS[0], alpha=0.4, label="lightest")

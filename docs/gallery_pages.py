@@ -16,7 +16,7 @@ SECTIONS = {
     "Frequencies": ("beams", "space_frame", "rotating_blade", "pretwisted_blade", "beck_column"),
     "Control": ("active_four_bar", "flexible_arm", "slewing_satellite"),
     "Many runs and gradients": (
-        "uncertain_crank_slider", "identification", "panel_thickness", "slewing_arm_design",
+        "uncertain_crank_slider", "identification", "boom_height", "panel_thickness", "slewing_arm_design",
     ),
 }  # fmt: skip
 

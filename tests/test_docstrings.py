@@ -46,7 +46,7 @@ LINEAR = (
         "reduction.reduce_to_tolerance",
     ),
     *("control.passive_pid", "control.closed_loop", "control.lqr", "parameters", "with_parameters", "ensemble", "plot"),
-    *("to_html", "io.load_model"),
+    *("find_smallest", "to_html", "io.load_model"),
 )
 NAMES = BODIES + VERBS + LINEAR
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

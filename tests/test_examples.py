@@ -54,6 +54,21 @@ def test_crank_slider_bends_as_far_as_published_and_less_with_stiffening():
     assert crank_slider.bending(crank_slider.stiffened).max() == pytest.approx(0.01542, rel=1e-2)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::phloat.errors.SeveralCrossingsWarning"
+)  # thinner booms that are in tune with the turn
+def test_the_boom_is_as_thin_as_the_exact_swing_of_its_first_mode_allows():
+    import boom_height as example
+    from scipy.optimize import brentq
+
+    exact = brentq(lambda height: example.first_mode(height) - example.limit, 17.7e-3, 19e-3)
+    assert example.found.x == pytest.approx(exact, rel=5e-4) == pytest.approx(17.8465e-3, rel=5e-4)
+    assert (
+        example.found.number <= example.limit
+        and (example.first_mode(np.linspace(exact + 1e-9, 30e-3, 999)) <= 2e-3).all()
+    )
+
+
 @pytest.mark.filterwarnings("ignore::phloat.errors.LargeDeformationWarning")  # the paper's rod has no stiffening
 def test_an_uncertain_crank_slider_scatters_about_the_published_deflection():
     import uncertain_crank_slider as example

@@ -129,6 +129,10 @@ class FailedSamplesWarning(UserWarning):
     """Samples of an ensemble that failed: they have no outputs, but their parameters and the error are saved."""
 
 
+class SeveralCrossingsWarning(UserWarning):
+    """A number that passes its limit more than once in the range of `find_smallest` or `find_largest`."""
+
+
 class JumpsWarning(UserWarning):
     """A section or material with more jumps along a beam than elements can be divided at."""
 

@@ -89,6 +89,7 @@ from phloat.linear.form.state_space import (
 from phloat.linear.time.gauss import GaussLegendre as GaussLegendre
 from phloat.linear.time.verlet import StormerVerlet as StormerVerlet
 from phloat.many.ensemble import ensemble as ensemble
+from phloat.many.limit_search import find_largest as find_largest, find_smallest as find_smallest
 from phloat.many.parametric_run import parametric as parametric
 from phloat.motion.initial.equilibrium import equilibrium as equilibrium, reactions as reactions
 from phloat.motion.initial.place import place as place

@@ -10,6 +10,7 @@ from phloat.linear.analysis.poles_zeros import PoleZeros as PoleZeros
 from phloat.linear.analysis.response import Response as Response
 from phloat.linear.form.phdae import Field as Field
 from phloat.linear.time.march import LinearResult as LinearResult
+from phloat.many.limit_search import LimitSearch as LimitSearch
 from phloat.many.results import Ensemble as Ensemble
 from phloat.motion.ledger import Ledger as Ledger
 from phloat.motion.result import EnergyAccounts as EnergyAccounts

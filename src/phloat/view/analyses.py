@@ -11,6 +11,7 @@ from phloat.errors import InputError
 from phloat.linear.analysis.poles_zeros import PoleZeros
 from phloat.linear.analysis.response import Response
 from phloat.linear.reduction.reduce import BandError
+from phloat.many.limit_search import LimitSearch
 from phloat.many.results import Ensemble
 from phloat.view.figures import COLOURS, colour_cycle, even_indices, finish_panels, label_text, new_figure, panels
 
@@ -112,6 +113,25 @@ def plot_band_error(x: BandError) -> Figure:
     bottom.set_ylabel("relative error")
     bottom.set_title(f"at most {x.largest:.1e}, at {x.worst:.4g} rad/s", fontsize=9)
     return finish_panels(figure, [top, bottom], "frequency (rad/s)")
+
+
+def plot_limit_search(x: LimitSearch) -> Figure:
+    """The number at all evaluations, its limit, and the x that was found; vertical lines mark evaluations that failed."""
+    figure, (ax,) = panels([3.2])
+    variable, number = map(label_text, x.names)
+    known = np.isfinite(x.numbers)
+    values, numbers = x.values[known], x.numbers[known]
+    ax.plot(values, numbers, ".-", color=COLOURS[0], label="evaluations")
+    ax.axhline(x.limit, color="0.2", lw=1, ls="--", label=f"limit {x.limit:g}")
+    ax.plot(x.x, x.number, "o", ms=8, color=COLOURS[1], label=f"{x.goal}: {x.x:.4g}")
+    for value in x.failed:
+        ax.axvline(value, color=COLOURS[1], lw=0.5, alpha=0.5)
+    ax.set_ylabel(number)
+    if x.values[0] > 0.0 and x.values[-1] > 10.0 * x.values[0]:
+        ax.set_xscale("log")
+    if numbers.min() > 0.0 and numbers.max() > 100.0 * numbers.min():
+        ax.set_yscale("log")
+    return finish_panels(figure, [ax], variable)
 
 
 # --- ensembles -------------------------------------------------------------------------------------------------------

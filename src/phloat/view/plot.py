@@ -15,6 +15,7 @@ from phloat.linear.analysis.response import Response
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.reduce import BandError
 from phloat.linear.time.march import LinearResult
+from phloat.many.limit_search import LimitSearch
 from phloat.many.results import Ensemble
 from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
@@ -53,7 +54,7 @@ MAX_TIMES = 2000  # of a map
 NEGLIGIBLE = 1e-9  # relative to the largest force or moment: smaller resultants count as zero
 
 Analysis = Modes | Response | BandError | PoleZeros | Campbell | Terms | LinearPHDAE | LinearResult | Ledger | Ensemble
-Plottable = Analysis | System | Result
+Plottable = Analysis | LimitSearch | System | Result
 
 
 def plot(
@@ -68,8 +69,8 @@ def plot(
 
     Modes give shapes, a response Bode plots and singular values, a system its block diagram or, with a state, the mechanism in that
     state, `terms` and a linear system the blocks of E, J and R with names and signs, a result its motion over time, a ledger the
-    energy stored, supplied and dissipated, an ensemble distributions and bands; poles and zeros, Campbell diagrams and errors of
-    reduction are drawn, too. Needs Matplotlib.
+    energy stored, supplied and dissipated, an ensemble distributions and bands, `find_smallest` its evaluations; poles and
+    zeros, Campbell diagrams and errors of reduction are drawn, too. Needs Matplotlib.
 
     Parameters
     ----------
@@ -384,4 +385,5 @@ PLOTS: dict[type, Callable[[Any], Figure]] = {
     LinearResult: plot_linear_result,
     Ledger: plot_ledger,
     Ensemble: analyses.plot_ensemble,
+    LimitSearch: analyses.plot_limit_search,
 }
