@@ -45,6 +45,22 @@ def pulsations(example, angles: list[float], elements: int) -> np.ndarray:
     return chain.grounded("fo.C", free=HINGE).poles
 
 
+def test_two_beams_at_a_right_angle_in_space_become_ports_of_power_again():
+    """160 states: the energy of so many lossless poles once took the fourth power of their number in memory."""
+    beam = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), steel, masses={0.7: 0.1}).discretise(4)
+    first, second = (to_titop(beam.linear().prefixed(name)) for name in "ab")
+    joined = connect_titop(first, "a.C", second, "b.P", np.kron(np.eye(2), turn(np.pi / 2)))
+    weld = ph.Weld("a.C", "b.P", turned=(0.0, 0.0, np.pi / 2))
+    angle = ph.connect({"a": beam, "b": beam}, [ph.Weld("ground", "a.P", name="foot"), weld])
+    assert equal(np.abs(joined.grounded("a.P").poles)[:8], ph.modes(ph.linearise(angle, ph.place(angle))).omega[:8], 1e-9)
+    free = ph.connect({"a": beam, "b": beam}, [weld])
+    whole, ports = ph.linearise(free, ph.place(free)), ["a.P", "b.C"]
+    back = from_titop(joined)
+    assert back.passive and len(joined.A) == 160
+    responses = [ph.response(system, ports, ports, omega=OMEGA, shift=1.0).values for system in (back, whole)]
+    assert equal(*responses, 1e-9)
+
+
 def test_the_four_bar_of_titop_models_has_the_published_pulsations():
     """The data set of Chebbi and others to 4e-4, `modes` of the mechanism to 1e-8."""
     import four_bar as example

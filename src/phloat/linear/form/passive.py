@@ -87,7 +87,7 @@ def _dissipation(
     W[:n, n:][:, np.diag(W)[n:] == 0.0] = 0.0  # no coupling with ports that do not dissipate themselves
     W[n:, :n] = W[:n, n:].T
     d, V = la.eigh(W / unit / unit[:, None])
-    if -TOLERANCE * d[-1] <= d[0] < 0.0:
+    if -TOLERANCE <= d[0] < 0.0:
         V = unit[:, None] * V
         W = (V * np.maximum(d, 0.0)) @ V.T
     return W[:n, :n], W[:n, n:], W[n:, n:]
@@ -203,21 +203,22 @@ def _transformed_energy(T: np.ndarray, *energies: np.ndarray) -> np.ndarray:
 
 
 def _lossless_energy(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """X A + AᵀX = 0 and X B = Cᵀ, by least squares over symmetric X."""
-    n = len(A)
-    i, j = np.triu_indices(n)
-    basis = np.zeros((len(i), n, n))
-    basis[np.arange(len(i)), i, j] = basis[np.arange(len(i)), j, i] = 1.0
-    size_A, size_B = la.norm(A) or 1.0, la.norm(B) or 1.0
-    conserved = (basis @ A + np.swapaxes(basis @ A, 1, 2)).reshape(len(i), -1) / size_A
-    matrix = np.hstack([conserved, (basis @ B).reshape(len(i), -1) / size_B]).T
-    rhs = np.concatenate([np.zeros(conserved.shape[1]), C.T.ravel() / size_B])
-    x = la.lstsq(matrix, rhs)[0]
-    X = np.tensordot(x, basis, 1)
-    if la.norm(matrix @ x - rhs) > 1e-6 * max(la.norm(rhs), 1e-300) or (n and la.eigvalsh(X)[0] <= 0.0):
-        poles = ", ".join(f"{v:.3g}" for v in np.unique(np.round(np.abs(la.eigvals(A)), 12))[:6])
+    """X A + AᵀX = 0 and X B = Cᵀ: X = V⁻ᴴD V⁻¹ with the eigenvectors V of A, where D has a block for each pole, D_k b_k = c_k."""
+    poles, V = la.eig(A)
+    order = np.argsort(poles.imag)
+    poles, V = poles[order], V[:, order]
+    regular = np.linalg.cond(V) < 1.0 / ROUND_OFF  # not so with double poles
+    inverse, D = la.inv(V) if regular else 0.0 * V, np.zeros(A.shape, dtype=complex)
+    b, c = inverse @ B, V.conj().T @ C.T
+    for k in np.split(np.arange(len(A)), np.flatnonzero(np.diff(poles.imag) > AXIS * la.norm(A)) + 1):
+        D[np.ix_(k, k)] = c[k] @ la.pinv(b[k], rtol=ZERO)
+    X = _symmetric((inverse.conj().T @ D @ inverse).real)
+    misfit = la.norm(X @ A + (X @ A).T) / (la.norm(X @ A) or 1.0) + la.norm(X @ B - C.T) / (la.norm(C) or 1.0)
+    size = la.eigvalsh(X)
+    if misfit > 1e-6 or size[0] <= ROUND_OFF * size[-1]:
+        magnitudes = ", ".join(f"{v:.3g}" for v in np.unique(np.round(np.abs(poles), 12))[:6])
         raise InputError(
-            f"the system is not passive: its poles on the imaginary axis, |s| = {poles}, have residues that are not symmetric "
+            f"the system is not passive: its poles on the imaginary axis, |s| = {magnitudes}, have residues that are not symmetric "
             "and positive (or are double, or not controllable)"
         )
     return X
