@@ -27,6 +27,19 @@ def test_the_rod_welded_to_a_plate_by_hand_and_by_tie():
     assert found.elastic[:3] == pytest.approx([170.92, 443.75, 1325.2], rel=5e-4)
 
 
+def test_a_rigid_ring_on_the_rim_of_a_disc_by_hand_and_by_tie():
+    """The rim is slanted: along it a deflection depends on more coordinates than it has degrees of freedom."""
+    disc = ph.Plate.disc(1.0, inner=0.3, thickness=0.05, material=alu, clamped="bore").discretise(3)
+    ring = ph.RigidBody(mass=200.0, inertia=np.diag([50.0, 40.0, 90.0])).discretise()
+    rim = ph.boundary_field(disc, "rim", of="w")
+    first, second = ring.linear().prefixed("ring"), rim.linear().prefixed("disc")
+    by_hand = ph.transformer(first, "ring.P", second, "disc.rim", rim.W)
+    with pytest.warns(ph.errors.UnfeltMotionWarning):
+        tied = ph.tie({"disc": disc, "ring": ring}, [ph.Tie("disc.rim", "ring.P", of="w")])
+    assert ph.modes(by_hand).elastic[:8] == pytest.approx(ph.modes(tied).elastic[:8], rel=1e-8)
+    assert rim.W @ rim.rigid[:, 2] == pytest.approx([0, 0, disc.trace("rim").weight.sum(), 0, 0, 0], abs=1e-9)
+
+
 def test_the_rod_of_the_slides_in_their_causality():
     """The deflection of the plate's edge follows the rod, without a multiplier; from below, where `tie` of "bfs" is from above."""
     options = {

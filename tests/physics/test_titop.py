@@ -52,7 +52,9 @@ def test_two_beams_at_a_right_angle_in_space_become_ports_of_power_again():
     joined = connect_titop(first, "a.C", second, "b.P", np.kron(np.eye(2), turn(np.pi / 2)))
     weld = ph.Weld("a.C", "b.P", turned=(0.0, 0.0, np.pi / 2))
     angle = ph.connect({"a": beam, "b": beam}, [ph.Weld("ground", "a.P", name="foot"), weld])
-    assert equal(np.abs(joined.grounded("a.P").poles)[:8], ph.modes(ph.linearise(angle, ph.place(angle))).omega[:8], 1e-9)
+    assert equal(
+        np.abs(joined.grounded("a.P").poles)[:8], ph.modes(ph.linearise(angle, ph.place(angle))).omega[:8], 1e-9
+    )
     free = ph.connect({"a": beam, "b": beam}, [weld])
     whole, ports = ph.linearise(free, ph.place(free)), ["a.P", "b.C"]
     back = from_titop(joined)

@@ -14,13 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import Matrix, csr, unit_columns, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, stacked, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
 from phloat.bodies.continua.stress_continuum import StressContinuum
 from phloat.errors import InputError, PortError, unknown
 from phloat.joints.ends import GROUND
 from phloat.joints.tie import Tie
 from phloat.linear.form.phdae import LinearPHDAE
+from phloat.linear.time.gauss import repeated
 from phloat.system.tie_rows import Edge, centre, chosen_motions, edge_motion
 
 
@@ -39,7 +40,7 @@ class BoundaryField:
     centre : array, (3,)
         The centre of the boundary, in axes of the body.
     coordinates : array of int, (n,)
-        The rows of the coefficients: coordinates of a `Continuum`, stress unknowns (tractions) of a `StressContinuum`.
+        The rows whose traces are the fields: coordinates of a `Continuum`, stress unknowns (tractions) of a `StressContinuum`.
     """
 
     body: Continuum | StressContinuum
@@ -49,6 +50,7 @@ class BoundaryField:
     rigid: np.ndarray
     centre: np.ndarray
     coordinates: np.ndarray
+    input_map: Matrix  # ∫ φφ between the traces of all coordinates of a Continuum and those n
 
     def linear(self) -> LinearPHDAE:
         """The linear system of the body with this field as port, named like the boundary, beside the ports of the recipe.
@@ -59,7 +61,7 @@ class BoundaryField:
         if isinstance(self.body, StressContinuum):
             return self.body.linear((self.boundary,))
         system, n = self.body.linear(), len(self.coordinates)
-        B = unit_columns(self.coordinates, system.rows.size) @ self.mass
+        B = stacked([[self.input_map], [zero_matrix(system.rows.size - self.input_map.shape[0], n)]])
         return replace(
             system,
             B=csr(sp.hstack([system.B, B])),
@@ -90,7 +92,7 @@ def boundary_field(
     Raises
     ------
     InputError
-        The boundary is held in part, so that it cannot move rigidly, or its traces depend on each other (elements="morley").
+        The boundary is held in part, so that it cannot move rigidly.
 
     Examples
     --------
@@ -109,7 +111,7 @@ def boundary_field(
                 f"of={of!r}: a boundary of a body with causality='velocity' has one velocity; leave it out"
             )
         _, mass, rigid, x, unknowns = body.sides.field(boundary)
-        return BoundaryField(body, boundary, mass, rigid.T @ mass, rigid, x, unknowns)
+        return BoundaryField(body, boundary, mass, rigid.T @ mass, rigid, x, unknowns, zero_matrix(0, len(unknowns)))
     if not isinstance(body, Continuum):
         raise InputError(
             f"{type(body).__name__} has no boundary with a mesh; take what discretise(…) of a Plate, Sheet or Solid returned"
@@ -118,10 +120,15 @@ def boundary_field(
         raise PortError(unknown("boundary", boundary, body.parts))
     edge = Edge(body, boundary, np.arange(body.coordinates))
     moving = edge_motion(edge, chosen_motions(Tie(f"body.{boundary}", GROUND, of=of), edge.trace))
-    if moving.misfit.any() or moving.dependent:
-        reason = "is held in part" if moving.misfit.any() else "has traces that depend on each other"
+    if moving.misfit.any():
         raise InputError(
-            f"boundary {boundary!r} {reason}, so its fields are not those of a rigid motion; tie(…) joins it"
+            f"boundary {boundary!r} is held in part, so its fields are not those of a rigid motion; tie(…) joins it"
         )
-    V = moving.V[:, moving.columns]
-    return BoundaryField(body, boundary, csr(V.T @ V), moving.W.T @ V, moving.rigid, centre(edge.trace), moving.columns)
+    columns, rigid = moving.columns, moving.rigid
+    if moving.dependent:  # as on slanted sides of plates: some coordinates move it like others
+        columns = np.delete(columns, repeated(csr(moving.V[:, columns].T @ moving.V[:, columns])))
+        rigid = np.linalg.lstsq(moving.V[:, columns].toarray(), moving.W)[0]
+    V = moving.V[:, columns]
+    return BoundaryField(
+        body, boundary, csr(V.T @ V), moving.W.T @ V, rigid, centre(edge.trace), columns, csr(moving.V.T @ V)
+    )
