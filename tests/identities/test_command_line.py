@@ -204,6 +204,36 @@ def test_a_sweep_has_the_statistics_of_python_and_goes_on_where_it_was(asked):
     assert asked("sweep", "short.yaml", "--samples", "2", "--overwrite", "--workers", "1")["samples"] == 2
 
 
+def test_a_sweep_writes_time_courses_and_vectors_or_says_where_they_are(asked, capsys, monkeypatch):
+    text = Path(CRANK).read_text(encoding="utf-8").replace("53.333333333333336 ms, dt: 20 us", "1 ms, dt: 100 us")
+    text = text.replace("  outputs: largest bending\n", "")
+    text = text.replace("\noutputs:\n", "\noutputs:\n  a/b: slider.r_P\n  end: {quantity: slider.r_P, take: last}\n")
+    Path("short.yaml").write_text(text, encoding="utf-8")
+    found = asked("sweep", "short.yaml", "--samples", "3", "--workers", "1")
+    runs = ph.io.load_ensemble(found["folder"])
+    folder = Path(found["folder"])
+    files = {"a/b": "series.a_b.csv", "bending": "series.bending.csv"}
+    assert found["series"] == {name: str(folder / file) for name, file in files.items()}
+    heads, rows = table(folder / "series.bending.csv")
+    assert heads == ["t", "sample 0", "sample 1", "sample 2"] and rows.shape == (11, 4)
+    np.testing.assert_array_equal(rows[:, 0], runs.t)
+    np.testing.assert_array_equal(rows[:, 1:], runs["bending"].T)
+    heads, rows = table(folder / "series.a_b.csv")
+    assert heads[:4] == ["t", "sample 0.x", "sample 0.y", "sample 1.x"]
+    np.testing.assert_array_equal(rows[:, 3:5], runs["a/b"][1])
+    heads, rows = table(Path(found["table"]))
+    assert heads[3:] == ["end.x", "end.y", "largest bending"]
+    np.testing.assert_array_equal(rows[:, 3:5], runs["end"])
+    assert found["outputs"]["end.x"]["max"] == runs["end"][:, 0].max()
+    assert "over time, at runs.t: runs['bending']" in str(runs)
+
+    monkeypatch.setattr("phloat.cli.run.MAX_SERIES", 40)  # bending has 33 numbers, a/b 66
+    assert main(["sweep", "short.yaml", "--samples", "3", "--workers", "1", "--overwrite"]) == 0
+    said = capsys.readouterr().out
+    assert "bending over time: short.sweep/series.bending.csv" in said
+    assert "ph.io.load_ensemble('short.sweep')['a/b']" in said and not (folder / "series.a_b.csv").exists()
+
+
 # --- check -----------------------------------------------------------------------------------------------------------
 
 FREEDOM = {

@@ -163,8 +163,8 @@ def _response(args: Namespace, console: Console) -> dict[str, Any]:
 def _sweep(args: Namespace, console: Console) -> dict[str, Any]:
     """Many runs with varying parameters.
 
-    Computes the `sweep` of the model on all cores. Writes each result to a folder when it is computed, and a table
-    samples.csv; the same command continues an interrupted sweep.
+    Computes the `sweep` of the model on all cores. Writes each result to a folder when it is computed, and then
+    tables: samples.csv, and series.NAME.csv of outputs over time. The same command continues an interrupted sweep.
 
     phloat sweep crank_slider.yaml                    into crank_slider.sweep
     phloat sweep crank_slider.yaml --samples 256 -o many --workers 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 import webbrowser
@@ -19,12 +20,16 @@ from phloat.cli.console import Console, Interrupted, as_json, six_digits
 from phloat.errors import ConvergenceError, InputError
 from phloat.files.model import Model, require_request
 from phloat.files.requests import ModesRequest
+from phloat.many.results import Ensemble
 from phloat.many.store import EnsembleFolder
 from phloat.motion.result_tables import describe_deformation
 from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import RunFolder
 
 PAGE, TABLE, SUMMARY, SAMPLES = "page.html", "outputs.csv", "summary.json", "samples.csv"
+SERIES = "series.{}.csv"  # of a sweep: an output over time, with a column for each sample
+MAX_SERIES = 3_000_000  # numbers of such a file, at most
+MAX_ROWS = 20  # of statistics on the terminal
 PAGES = (".html", ".htm")
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
 NOTHING_WRITTEN = "interrupted before anything was written; nothing is left"
@@ -276,7 +281,7 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     if args.overwrite and folder.is_dir():
         if not EnsembleFolder(folder).exists:
             raise InputError(f"{str(folder)!r} exists and has no sweep in it; --overwrite replaces sweeps only")
-        for pattern in ("ensemble.json", "*.npy", "*.npz", SAMPLES, SUMMARY):
+        for pattern in ("ensemble.json", "*.npy", "*.npz", SERIES.format("*"), SAMPLES, SUMMARY):
             for file in folder.glob(pattern):
                 file.unlink()
     console.title(model.name or model.label)
@@ -286,26 +291,58 @@ def sweep_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         raise Interrupted(_interrupted_sweep(folder)) from error
     if not ensemble.ok.any():
         raise ConvergenceError(f"all {len(ensemble)} runs failed; the first: {ensemble.failed[0].error}")
-    numbers = [name for name, shape in ensemble.shapes.items() if not shape]
-    columns = [np.arange(len(ensemble)), *ensemble.parameters.values(), *(ensemble[name] for name in numbers)]
-    models.write_table(folder / SAMPLES, ["sample", *ensemble.parameters, *numbers], np.column_stack(columns))
+    columns = _sample_columns(ensemble)
+    table = [np.arange(len(ensemble)), *ensemble.parameters.values(), *columns.values()]
+    models.write_table(folder / SAMPLES, ["sample", *ensemble.parameters, *columns], np.column_stack(table))
     data = {
         **{"model": args.model, "name": model.name, "folder": str(folder)},
         "samples": len(ensemble),
         "sampling": ensemble.samples.sampling,
         "failed": [{"sample": f.sample, "parameters": f.parameters, "error": f.error} for f in ensemble.failed],
         "parameters": {name: _statistics(x) for name, x in ensemble.parameters.items()},
-        "outputs": {name: _statistics(ensemble[name][ensemble.ok]) for name in numbers},
+        "outputs": {name: _statistics(values[ensemble.ok]) for name, values in columns.items()},
         "table": str(folder / SAMPLES),
+        "series": _write_series(ensemble, folder),
     }
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
     console.print_lines(f"  {len(ensemble)} runs ({ensemble.samples.sampling}), {len(ensemble.failed)} failed")
     rows = [(name, *one.values()) for part in ("parameters", "outputs") for name, one in data[part].items()]
-    console.table(("", "mean", "deviation", "min", "max"), rows)
+    console.table(("", "mean", "deviation", "min", "max"), rows[:MAX_ROWS])
+    if len(rows) > MAX_ROWS:
+        console.note(f"{len(rows) - MAX_ROWS} more numbers are in {folder / SUMMARY}")
     for failed in ensemble.failed[:3]:
         console.note(f"sample {failed.sample} failed: {failed.error}")
     console.print_lines(f"all samples: {folder / SAMPLES}")
+    for name, file in data["series"].items():
+        where = file or f"ph.io.load_ensemble({str(folder)!r})[{name!r}], too large for a table"
+        console.print_lines(f"{name} over time: {where}")
     return data
+
+
+def _sample_columns(ensemble: Ensemble) -> dict[str, np.ndarray]:
+    """The outputs that are not functions of time as columns by name, (samples,)."""
+    out: dict[str, np.ndarray] = {}
+    for name, shape in ensemble.shapes.items():
+        if not ensemble.over_time(name):
+            heads = models.column_names(name, shape)
+            out |= dict(zip(heads, ensemble[name].reshape(len(ensemble), -1).T, strict=True))
+    return out
+
+
+def _write_series(ensemble: Ensemble, folder: Path) -> dict[str, str | None]:
+    """Writes each output over time as a table with a column for each sample; {output: file, or None if it would be too large}."""
+    files: dict[str, str | None] = {}
+    for name, shape in ensemble.shapes.items():
+        if ensemble.t is None or not ensemble.over_time(name):
+            continue
+        files[name] = None
+        if len(ensemble) * int(np.prod(shape)) <= MAX_SERIES:
+            heads = [head for k in range(len(ensemble)) for head in models.column_names(f"sample {k}", shape[1:])]
+            values = np.moveaxis(ensemble[name], 1, 0).reshape(shape[0], -1)
+            file = folder / SERIES.format(re.sub(r"[^\w .()-]", "_", name))
+            models.write_table(file, ["t", *heads], np.column_stack([ensemble.t, values]))
+            files[name] = str(file)
+    return files
 
 
 def _interrupted_sweep(folder: Path) -> str:

@@ -238,7 +238,8 @@ class Ensemble:
             lines.append(f"  {name:<{width}}  {x.min():.5g} … {x.max():.5g}")
         for name, shape in self.shapes.items() if self.ok.any() else ():
             if shape:
-                lines.append(f"  {name:<{width}}  {' × '.join(map(str, shape))} numbers")
+                over_time = f" over time, at runs.t: runs[{name!r}]" if self.over_time(name) else ""
+                lines.append(f"  {name:<{width}}  {' × '.join(map(str, shape))} numbers{over_time}")
                 continue
             x, mean, spread = self._successful_values(name), self._moments(name)[1], self._spread(name)
             limits = f", {x.min():.5g} … {x.max():.5g}" if x.dtype.kind == "f" else ""
