@@ -122,7 +122,7 @@ def _run(args: Namespace, console: Console) -> dict[str, Any]:
     phloat run crank_slider.yaml                     into crank_slider.run
     phloat run crank_slider.yaml -o fast --dt 50us   elsewhere, with another step
     phloat run crank_slider.yaml --resume fast       continue an interrupted run
-    phloat run crank_slider.yaml --resume fast --t-end 0.2s    and further
+    phloat run crank_slider.yaml --resume fast --t-end 0.2s    and beyond the end of the model
     phloat run crank_slider.yaml --json | jq .outputs
     """
     from phloat.cli.run import run_command
@@ -133,8 +133,8 @@ def _run(args: Namespace, console: Console) -> dict[str, Any]:
 def _modes(args: Namespace, console: Console) -> dict[str, Any]:
     """Natural frequencies and mode shapes.
 
-    Of the model linearised in its initial state, or along the quantity that its `modes` names. All modes if the model has
-    no `modes`.
+    Linearises the model in its initial state, or along the quantity that its `modes` names. Computes all modes if the model
+    has no `modes`.
 
     phloat modes satellite.yaml
     phloat modes satellite.yaml --count 8 -o modes.html    the shapes, moving
@@ -310,7 +310,7 @@ def _add_arguments(commands: dict[str, Any]) -> None:
 
     add("run modes response sweep", "model", help="a model file, YAML or JSON")
     add("check", "models", nargs="+", metavar="model", help="a model file, YAML or JSON")
-    add("run", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.run, or the next free)")
+    add("run", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.run, or the next free name)")
     add("sweep", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.sweep)")
     switch("run", "--overwrite", help="replace the run that is in the folder")
     switch("sweep", "--overwrite", help="replace the sweep that is in the folder")
@@ -320,15 +320,15 @@ def _add_arguments(commands: dict[str, Any]) -> None:
     add("run", "--threads", type=int, default=1, metavar="N", help="threads that share the bodies of a large system")
     switch("run", "--no-page", help="write no page")
     add("modes", "--count", type=int, metavar="N", help="how many of the lowest, rigid ones included")
-    what = "a joint whose free axes stand still (again for more)"
+    what = "a joint whose free axes are locked (may be repeated)"
     add("modes", "--lock", action="append", metavar="JOINT", help=what)
-    switch("modes", "--at-start", help="at the start, even if the model has them along a quantity")
+    switch("modes", "--at-start", help="modes at the start, even if the model has them along a quantity")
     add("sweep", "--samples", type=int, metavar="N", help="how many runs, instead of the model's")
     add("sweep", "--workers", type=int, metavar="N", help="how many cores (default: all)")
     add("check", "--diagram", metavar="FILE", help="write the block diagram: .png, .svg, .pdf")
     add("view", "what", metavar="FOLDER|MODEL|PAGE", help="a run, a model file, or a page")
     add("view", "-o", "--output", metavar="FILE", help="where the page is written")
-    switch("view", "--modes", help="of a model, its modes")
+    switch("view", "--modes", help="show the modes of a model")
     switch("view", "--no-browser", help="only make the page, and print its path")
     add("examples", "names", nargs="*", metavar="NAME", help="examples to copy")
     switch("examples", "--all", help="copy all")
