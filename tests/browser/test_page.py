@@ -145,6 +145,22 @@ def test_plots_show_the_numbers_of_the_run(shared, written):
             assert abs(said - value) <= 0.5 * last + 2e-7 * abs(value), (name, line, shown[line], value)
 
 
+def test_the_balance_shows_its_residual_in_a_scale_of_its_own(opened, written):
+    result, page = written("crank_slider")[1], opened("crank_slider")
+    residual = ph.energy_ledger(result).residual
+    names = page("[...document.querySelectorAll('.plot select')].map(s => s.selectedOptions[0].textContent)")
+    assert names == ["rail.slide", "position of rod.P", "rod: deformation at s = 0.5", "energy balance"]
+    k = output(result, go(page, 123))
+    said, last = number(values(page, 3)["residual"])
+    assert abs(said - residual[k]) <= 0.5 * last + 2e-7 * abs(residual[k])
+    below = page("window.phloat.residual(3)")
+    assert below["size"] == pytest.approx(np.abs(residual).max(), rel=1e-6)
+    assert below["low"] <= residual.min() / below["factor"] and below["high"] >= residual.max() / below["factor"]
+    assert below["high"] - below["low"] < 2 * np.ptp(residual) / below["factor"]  # not in the scale of the energies
+    select(page, 3, "rail.slide")
+    assert "residual" not in values(page, 3) and page("window.phloat.residual(3)") is None
+
+
 def test_inputs_are_shown_where_they_are_given(shared, written):
     result, page = written("arm")[1], shared("arm")
     output(result, go(page, 20))
@@ -389,7 +405,7 @@ def test_without_webgl_a_sentence_and_the_plots_remain(written):
         assert not page("window.phloat.webgl")
         assert "cannot draw in 3-D" in page.text("#view")
         go(page, 50)
-        assert values(page, 0)["kinetic"]
+        assert values(page, 0)["slide"]
         page.press("ArrowRight")
         assert page("window.phloat.now().frame") in (50, 51)
     finally:

@@ -147,6 +147,14 @@ def test_a_wrong_output_shows_before_the_run_and_not_after(said):
     assert not Path("bad.run").exists() and not Path("bad.sweep").exists()
 
 
+def test_a_wrong_plot_of_the_page_shows_before_the_run_and_not_after(said):
+    text = Path(CRANK).read_text(encoding="utf-8")
+    Path("bad.yaml").write_text(text.replace("simulate: {", "simulate: {plots: [energy, rod.u_g], "), encoding="utf-8")
+    code, err = said("run", "bad.yaml")
+    assert code == 2 and "bad.yaml, line" in err and "'rod.u_g' (did you mean 'rod.u_f'" in err
+    assert not Path("bad.run").exists()
+
+
 def test_check_looks_at_requests(said):
     arm = (MODELS / "flexible_arm.yaml").read_text(encoding="utf-8")
     Path("port.yaml").write_text(

@@ -70,6 +70,42 @@ def test_inputs_that_the_system_does_not_have(result):
         page_text(result, u={"nobody": 1.0})
 
 
+@pytest.mark.parametrize("plots", [["rod.u_ff"], ["nobody"], ["energy", "rod.thet"], "energy", [3]])
+def test_plots_that_are_not_there_are_answered_with_what_is(result, plots):
+    with raises(ph.errors.InputError, repr(plots if plots in ("energy", [3]) else plots[-1])):
+        page_text(result, plots=plots)
+
+
+def test_modes_have_no_plots_to_open_with():
+    beam = ph.Beam(length=1.0, section=ph.Circle(0.01), material=STEEL).discretise(1)
+    free = ph.connect({"b": beam}, plane="xy")
+    with raises(ph.errors.InputError, "plots"):
+        page_text(ph.modes(ph.linearise(free, ph.place(free))), plots=["energy"])
+
+
+@pytest.mark.parametrize(
+    ("plots", "names"),
+    [
+        (["rod.u_f"], ["rod: deformation at s = 1"]),
+        (["energy residual", "ground-rod.P.angle"], ["energy residual", "ground-rod.P.angle"]),
+        (
+            ["forces", "angle", "Velocities"],
+            ["ground-rod.P.lam, force", "ground-rod.P.angle", "velocity of rod.P", "velocity of rod.C"],
+        ),
+        (["ground-rod.P"], ["ground-rod.P.angle", "ground-rod.P.lam, force", "ground-rod.P"]),
+        (["energy"], ["energy of the whole", "energy balance", "energy residual", "stored in each part"]),
+        (["rod.C", "position of rod.C", "inputs"], ["position of rod.C", "ground-rod.P"]),
+        (["rod.r_P", "rod.eta"], ["rod.r_P", "rod.eta"]),  # of the result, and no plot of the page by itself
+        ([], []),
+        (None, ["ground-rod.P.angle", "position of rod.C", "rod: deformation at s = 1", "energy balance"]),
+    ],
+)
+def test_a_page_opens_with_the_plots_that_are_named_and_else_with_motion_before_energy(result, plots, names):
+    pushed = ph.simulate(result.system, result.state(0), t_end=0.05, dt=0.01, u={"ground-rod.P": 1.0})
+    document, _ = parts(page_text(pushed, plots=plots, u={"ground-rod.P": 1.0}))
+    assert [document["quantities"][k]["name"] for k in document["plots"]] == names
+
+
 def parts(text: str) -> tuple[dict, str]:
     """The document of a page and the policy in its head."""
     found = re.search(r'<script id="document" type="application/json">(.*?)</script>', text, re.S).group(1)

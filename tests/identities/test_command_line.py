@@ -80,6 +80,17 @@ def test_run_leaves_the_numbers_of_python_in_a_folder(asked):
     assert "Crank-slider at 150 rad/s" in (folder / "page.html").read_text(encoding="utf-8")
 
 
+def test_the_page_of_a_run_opens_with_the_plots_of_its_file(asked):
+    text = Path(CRANK).read_text(encoding="utf-8")
+    Path("with_plots.yaml").write_text(text.replace("simulate: {", "simulate: {plots: [energy balance, rod.u_f], "))
+    names = []
+    for found in (asked("run", "with_plots.yaml", *SHORT), asked("view", "with_plots.run", "-o", "again.html")):
+        page = Path(found["page"]).read_text(encoding="utf-8")
+        document = json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S).group(1))
+        names.append([document["quantities"][k]["name"] for k in document["plots"]])
+    assert names == [["energy balance", "rod: deformation at s = 0.5"]] * 2
+
+
 def test_run_says_what_it_did_and_where_it_is(capsys):
     assert main(["run", CRANK, *SHORT, "--no-page"]) == 0
     out = capsys.readouterr().out

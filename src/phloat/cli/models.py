@@ -68,12 +68,23 @@ def title(model: Model) -> str:
 
 
 def check_outputs(model: Model) -> None:
-    """Computes the outputs of the initial state, so that a wrong name raises FileError before the simulation and not after it."""
-    if isinstance(model.system, ph.System) and model.outputs:
+    """Computes the outputs and plots of the initial state, so that a wrong name raises FileError before the simulation and not
+    after it."""
+    if isinstance(model.system, ph.System) and (model.outputs or page_options(model)["plots"]):
         lam, efforts = np.zeros((2, model.system.multipliers.size)), Efforts((), np.zeros((2, 0)))
         initial = ph.Result(model.system, np.arange(2.0), np.array([model.state.e] * 2), lam, efforts=efforts)
         whole = {name: replace(output, start=None, end=None) for name, output in model.outputs.items()}
         compute_outputs(replace(model, outputs=whole), initial)
+        from phloat.view.page.write import page_text  # most commands write no page
+
+        with errors_at(child(model.root, "simulate", "plots") or model.root):
+            page_text(initial, **page_options(model))
+
+
+def page_options(model: Model) -> dict[str, Any]:
+    """The options of `to_html` for a run of a model: title, inputs, and the plots that it opens with."""
+    plots = model.simulate.plots if model.simulate else ()
+    return {"title": title(model), "u": dict(model.inputs) or None, "plots": plots or None}
 
 
 def compute_outputs(model: Model, result: Any) -> dict[str, np.ndarray]:

@@ -138,7 +138,7 @@ def _write_results(model: Model, result: Any, folder: Path, *, page: bool) -> di
         models.write_table(folder / TABLE, ["t", *heads], table)
     _copy_model(model, folder)
     if page:
-        ph.to_html(result, folder / PAGE, title=models.title(model), u=dict(model.inputs) or None)
+        ph.to_html(result, folder / PAGE, **models.page_options(model))
     info: dict[str, Any] = dict(result.info) if isinstance(result, ph.Result) else {}
     dt = info.get("dt") or (model.simulate.dt if model.simulate else None)
     return {
@@ -224,20 +224,19 @@ def _run_page(folder: Path, output: str | None) -> Path:
         return page
     if output:
         models.require_suffixes([output], PAGES)
-    title, inputs = _title_and_inputs(folder)
-    return ph.to_html(ph.io.load_result(folder), output or page, title=title or folder.stem, u=inputs)
+    return ph.to_html(ph.io.load_result(folder), output or page, **_page_options(folder))
 
 
-def _title_and_inputs(folder: Path) -> tuple[str, dict[str, Any] | None]:
-    """Name and inputs of the model that was simulated, read from the copy of its file in the folder; "" and None without one."""
+def _page_options(folder: Path) -> dict[str, Any]:
+    """Title, inputs and plots for the page of a run, read from the copy of the model's file; without one the folder's name."""
     for file in sorted(folder.iterdir()):
         if file.suffix in (".yaml", ".yml", ".json") and file.name not in ("run.json", "model.json", SUMMARY):
             try:
                 model = ph.io.load_model(file)
             except (OSError, InputError):  # a file that the model refers to, such as a mesh, is not in the folder
                 continue
-            return model.name, dict(model.inputs) or None
-    return "", None
+            return models.page_options(model) | {"title": model.name or folder.stem}
+    return {"title": folder.stem}
 
 
 def _model_page(args: argparse.Namespace, console: Console) -> Path:
@@ -246,10 +245,11 @@ def _model_page(args: argparse.Namespace, console: Console) -> Path:
     page = args.output or f"{models.stem(model)}.html"
     models.require_suffixes([page], PAGES)
     if model.simulate is not None and not args.modes:
+        models.check_outputs(model)
         result: Any = ph.io.run_model(model, progress=False if console.quiet else None)
-    else:
-        result = ph.io.run_modes(replace(model, modes=replace(model.modes or ModesRequest(), along=None)))
-    return ph.to_html(result, page, title=models.title(model), u=dict(model.inputs) or None)
+        return ph.to_html(result, page, **models.page_options(model))
+    result = ph.io.run_modes(replace(model, modes=replace(model.modes or ModesRequest(), along=None)))
+    return ph.to_html(result, page, title=models.title(model))
 
 
 def open_page(page: Path) -> bool:

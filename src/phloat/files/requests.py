@@ -108,13 +108,16 @@ SCHEME = OneOf((ALONE, Variants("a scheme", tuple(map(scheme, SCHEMES)))), lambd
 
 @dataclass(frozen=True, eq=False)
 class Simulate:
-    """A run from t_start to t_end; `keep` is the interval of output in steps, or the output times."""
+    """A run from t_start to t_end; `keep` is the interval of output in steps, or the output times; its page opens with `plots`."""
 
     t_end: float = field(metadata=describe("when it ends", "time"))
     dt: float | None = field(default=None, metadata=describe("the step, or the first one", "time", above=0.0))
     t_start: float = field(default=0.0, metadata=describe("when it begins", "time"))
     scheme: Scheme | LinearScheme = field(default=Midpoint(), metadata=describe("the time integration"))
     keep: int | tuple[float, ...] = field(default=1, metadata=describe("every so many steps, or these times"))
+    plots: tuple[str, ...] = field(
+        default=(), metadata=describe("what its page opens with: motor.angle, energy, forces")
+    )
 
     def __post_init__(self) -> None:
         if not self.t_end > self.t_start:

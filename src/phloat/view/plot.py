@@ -29,7 +29,6 @@ from phloat.view import analyses
 from phloat.view.diagram import plot_diagram
 from phloat.view.figures import (
     DIVERGING,
-    MAX_LEGEND,
     colour_cycle,
     even_indices,
     finish_panels,
@@ -40,7 +39,7 @@ from phloat.view.figures import (
 )
 from phloat.view.matrices import plot_matrices
 from phloat.view.mechanism import plot_modes, plot_system
-from phloat.view.quantities import AXES, Lines, axis_lines, joint_efforts, peak
+from phloat.view.quantities import AXES, COORDINATES, EFFORTS, Lines, axis_lines, component_lines, joint_efforts, peak
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
 
 Point = Sequence[float] | None  # a material point, in body axes
 Panels = list[tuple[str, Lines]]  # for each panel the label of its axis, with the unit, and its lines by name
-COORDINATES = {"rad": "joint angle (rad)", "m": "joint slide (m)"}
-EFFORTS = {"N": "joint force (N)", "N m": "joint moment (N m)"}
 MAX_TIMES = 2000  # of a map
 NEGLIGIBLE = 1e-9  # relative to the largest force or moment: smaller resultants count as zero
 
@@ -202,8 +199,8 @@ def _largest_deformation(x: Result, name: str) -> Lines:
 
 def _joint_panels(x: Result, names: Sequence[str]) -> Panels:
     """The coordinates of joints with these names: a panel of angles (rad) and one of slides (m)."""
-    lines = {label: {n: x.coordinates[n] for n in names if coordinate_unit(n) == u} for u, label in COORDINATES.items()}
-    return [(label, some) for label, some in lines.items() if some]
+    lines = {u: {n: x.coordinates[n] for n in names if coordinate_unit(n) == u} for u in COORDINATES}
+    return [(f"joint {COORDINATES[u]} ({u})", some) for u, some in lines.items() if some]
 
 
 def _energy_lines(x: Result) -> Lines:
@@ -259,7 +256,7 @@ def _panels_of_name(x: Result, name: object, s: float | None, at: Point) -> Pane
     except PortError:
         names = [*bodies, *joints, *x.system.layout, *x.coordinates]
         raise PortError(unknown("body, joint or quantity", name, names)) from None
-    return [(f"{quantity} ({unit_of(quantity)})", _component_lines(name, values))]
+    return [(f"{quantity} ({unit_of(quantity)})", component_lines(name, values))]
 
 
 def _body_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:
@@ -285,19 +282,8 @@ def _effort_panels(x: Result, name: str) -> Panels:
     """The multipliers λ of a joint: a panel of forces (N) and one of moments (N m)."""
     rows = x.system.joints[name].rows
     efforts = joint_efforts(rows, x[f"{name}.lam"]) if rows else {}
-    return [(EFFORTS[u], {f"{name}, {label}": line for label, line in lines.items()}) for u, lines in efforts.items()]
-
-
-def _component_lines(name: str, values: np.ndarray) -> Lines:
-    """The components of a quantity (times, …); of more than MAX_LEGEND components, those with the largest range."""
-    flat = values.reshape(len(values), -1)
-    if values.ndim == 1:
-        return {name: values}
-    if values.ndim == 2 and flat.shape[1] <= 3 and name.rpartition(".")[2] in ("r_P", "v_P", "omega"):
-        return axis_lines(flat, f"{name}, ")
-    numbers = np.sort(np.argsort(-np.ptp(flat, axis=0), kind="stable")[:MAX_LEGEND])
-    marks = [", ".join(map(str, np.unravel_index(k, values.shape[1:]))) for k in numbers.tolist()]
-    return {f"{name}[{mark}]": flat[:, k] for mark, k in zip(marks, numbers, strict=True)}
+    named = {u: {f"{name}, {label}": line for label, line in lines.items()} for u, lines in efforts.items()}
+    return [(f"joint {EFFORTS[u]} ({u})", lines) for u, lines in named.items()]
 
 
 # --- stress over time ------------------------------------------------------------------------------------------------

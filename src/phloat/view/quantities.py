@@ -1,12 +1,13 @@
-"""Quantities of runs as lines over time: largest components of fields, forces of joints, and all quantities of a page."""
+"""Quantities of runs as lines over time: largest components of fields, forces of joints, and all plots of a page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from phloat.errors import InputError, PortError, unknown
 from phloat.joints.rows import Row
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs
@@ -14,11 +15,13 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection
 from phloat.system.state import Pose
-from phloat.system.units import coordinate_unit, effort_units, units
+from phloat.system.units import coordinate_unit, effort_units, unit_of, units
+from phloat.view.figures import MAX_LEGEND
 from phloat.view.scene import Drawing
 
 Lines = dict[str, np.ndarray]
 AXES = "xyz"
+COORDINATES, EFFORTS = {"rad": "angle", "m": "slide"}, {"N": "force", "N m": "moment"}  # by their units
 MAX_LINES = 12  # in one plot of a page
 STRESS = "largest von Mises stress"
 CHUNK_SIZE = 2_000_000  # stresses are computed for so many numbers at a time, to limit memory
@@ -55,17 +58,40 @@ def joint_efforts(rows: tuple[Row, ...], lam: np.ndarray) -> dict[str, Lines]:
     return dict(sorted(out.items()))
 
 
+def component_lines(name: str, values: np.ndarray) -> Lines:
+    """The components of a quantity (times, …); of more than MAX_LEGEND components, those with the largest range."""
+    flat = values.reshape(len(values), -1)
+    if values.ndim == 1:
+        return {name: values}
+    if values.ndim == 2 and flat.shape[1] <= 3 and name.rpartition(".")[2] in ("r_P", "v_P", "omega"):
+        return axis_lines(flat, f"{name}, ")
+    numbers = np.sort(np.argsort(-np.ptp(flat, axis=0), kind="stable")[:MAX_LEGEND])
+    marks = [", ".join(map(str, np.unravel_index(k, values.shape[1:]))) for k in numbers.tolist()]
+    return {f"{name}[{mark}]": flat[:, k] for mark, k in zip(marks, numbers, strict=True)}
+
+
 # --- of a page --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class PlotQuantity:
-    """A plot that a page offers: lines over time with one unit, listed under `group` by `name`."""
+    """A plot that a page offers: lines over time with one unit, listed under `group` by `name`.
+
+    `kind` is what it shows ("position", "force" …) and `key` its short name. A `residual` has a scale of its own.
+    """
 
     group: str
     name: str
     unit: str
     lines: Lines
+    kind: str
+    key: str = ""
+    residual: np.ndarray | None = None
+
+    def answers_to(self, name: str) -> bool:
+        """Whether `name` is its name, key, group (a body, a joint, energy, inputs) or kind, also in the plural."""
+        plurals = (f"{self.kind}s", f"{self.kind}es", f"{self.kind[:-1]}ies")
+        return name in (self.name, self.key, self.group) or name.lower() in (self.group.lower(), self.kind, *plurals)
 
 
 def result_quantities(
@@ -80,7 +106,7 @@ def result_quantities(
     `result` has the output times that are plotted; `moves` are the motions of the bodies and `coordinates` the joint coordinates at
     these times.
     """
-    out: list[PlotQuantity] = []
+    out = _coordinates_together(coordinates)
     for name, drawn in drawings.items():
         out += _body_quantities(result, name, moves[name], drawn)
     for joint in result.system.joints.values():
@@ -88,24 +114,78 @@ def result_quantities(
     return out if inputs is None else out + _input_quantities(result, inputs)
 
 
+def opening(quantities: Sequence[PlotQuantity]) -> list[int]:
+    """The plots that a page opens with: joint coordinates, the position of the port that moves farthest, the deformation that is
+    largest, and the balance of energy (the energy, if nothing was supplied or lost)."""
+    size = [float(np.linalg.norm([np.ptp(line) for line in q.lines.values()])) for q in quantities]
+
+    def first(kind: str) -> list[int]:
+        """The plot of this kind with the largest range, and a joint's only if there is none of all joints together."""
+        found = [i for i, q in enumerate(quantities) if q.kind == kind and size[i] > 0.0]
+        together = [i for i in found if not quantities[i].key]
+        return sorted(together or found, key=lambda i: -size[i])[:1]
+
+    energy = [i for i, q in enumerate(quantities) if q.kind == "energy"][:2]
+    energy = energy[1:] if len(energy) > 1 and len(quantities[energy[1]].lines) > 1 else energy[:1]
+    motion = [i for kind in ("angle", "slide", "position", "deformation", "displacement") for i in first(kind)]
+    return motion + energy
+
+
+def named(
+    quantities: Sequence[PlotQuantity], names: Sequence[str], result: Result | LinearResult
+) -> tuple[list[PlotQuantity], list[int]]:
+    """The quantities and the indices of those that answer to these names; other names of the result are added to them.
+
+    Raises InputError if a name is not known.
+    """
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"plots is {names!r}; it must be a list of names: ['motor.angle', 'energy']")
+    out, chosen = list(quantities), []
+    for name in names:
+        found = [i for i, q in enumerate(out) if q.answers_to(name)]
+        if not found:
+            out.append(_other_quantity(result, name, out))
+            found = [len(out) - 1]
+        chosen += [i for i in found if i not in chosen]
+    return out, chosen
+
+
+def _other_quantity(result: Result | LinearResult, name: str, known: Sequence[PlotQuantity]) -> PlotQuantity:
+    """The plot of a quantity that has a name in the result only, such as "rod.eta". Raises InputError if there is none."""
+    try:
+        values = result[name]
+    except PortError:
+        names = [*dict.fromkeys(q.kind for q in known), *(q.key or q.name for q in known)]
+        raise InputError(unknown("plot", name, names)) from None
+    owner, _, quantity = name.rpartition(".")
+    return PlotQuantity(owner, name, unit_of(quantity), component_lines(name, values), quantity, name)
+
+
 def linear_quantities(result: LinearResult) -> list[PlotQuantity]:
     """All quantities that the page of a linear run can plot; of each body at the point with the largest displacement."""
     balance = _largest({f"supplied by {name}": work for name, work in result.supplied.items() if work.any()})
     balance |= {"lost to damping": result.lost} if result.lost.any() else {}
-    out = _energy_plots({}, result.energy, balance, result.residual)
+    out: list[PlotQuantity] = []
     for name, part in result.system.fields.items():
         way = result.displacement(name)
         place = int(np.abs(way).max(axis=(0, 2)).argmax())
         rate, location = result.velocity(name)[:, place], place_text(part.points[place])
-        out.append(PlotQuantity(name, f"{name}: displacement at {location}", "m", axis_lines(way[:, place])))
-        out.append(PlotQuantity(name, f"{name}: velocity at {location}", "m/s", axis_lines(rate)))
+        out.append(
+            PlotQuantity(
+                name, f"{name}: displacement at {location}", "m", axis_lines(way[:, place]), "displacement", name
+            )
+        )
+        out.append(PlotQuantity(name, f"{name}: velocity at {location}", "m/s", axis_lines(rate), "velocity"))
     for name in result.system.multipliers:
         lam = result[f"{name}.lam"]
-        out.append(PlotQuantity(name, f"{name}.lam", "", _largest({f"λ{k + 1}": line for k, line in enumerate(lam.T)})))
+        lines = _largest({f"λ{k + 1}": line for k, line in enumerate(lam.T)})
+        out.append(PlotQuantity(name, f"{name}.lam", "", lines, "force"))
     for name, columns in result.system.ports.slices.items():
         if (u := result.u[:, columns]).any():
-            out.append(PlotQuantity("Inputs", name, "", _largest({f"u{k + 1}": line for k, line in enumerate(u.T)})))
-    return out
+            out.append(
+                PlotQuantity("Inputs", name, "", _largest({f"u{k + 1}": line for k, line in enumerate(u.T)}), "input")
+            )
+    return out + _energy_plots({}, result.energy, balance, result.residual)
 
 
 def energy_quantities(x: Ledger, indices: np.ndarray) -> list[PlotQuantity]:
@@ -118,41 +198,56 @@ def energy_quantities(x: Ledger, indices: np.ndarray) -> list[PlotQuantity]:
     balance |= _largest({f"dissipated in {name}": line for name, line in x.dissipated.items()})
     plots = _energy_plots(totals, x.energy, balance, x.residual)
     if len(x.stored) <= MAX_LINES:
-        plots.append(PlotQuantity("Energy", "stored in each part", "J", dict(x.stored)))
-    return [replace(plot, lines={label: line[indices] for label, line in plot.lines.items()}) for plot in plots]
+        plots.append(PlotQuantity("Energy", "stored in each part", "J", dict(x.stored), "energy"))
+    return [
+        replace(
+            plot,
+            lines={label: line[indices] for label, line in plot.lines.items()},
+            residual=None if plot.residual is None else plot.residual[indices],
+        )
+        for plot in plots
+    ]
 
 
 def _energy_plots(totals: Lines, H: np.ndarray, balance: Lines, residual: np.ndarray) -> list[PlotQuantity]:
     """The energy with its parts, its balance with what was supplied and lost, and the residual of the balance (J)."""
-    plots = {"energy of the whole": totals | {"H": H}, "energy balance": {"H − H(0)": H - H[0]} | balance}
-    plots["energy residual"] = {"residual": residual}
-    return [PlotQuantity("Energy", name, "J", lines) for name, lines in plots.items()]
+    since = {"H − H(0)": H - H[0]} | balance
+    return [
+        PlotQuantity("Energy", "energy of the whole", "J", totals | {"H": H}, "energy"),
+        PlotQuantity("Energy", "energy balance", "J", since, "energy", residual=residual),
+        PlotQuantity("Energy", "energy residual", "J", {"residual": residual}, "energy"),
+    ]
 
 
 def _body_quantities(result: Result, name: str, move: Pose, drawn: Drawing) -> list[PlotQuantity]:
     """Deformation, largest stress, rotation, and positions and velocities of mass centre and ports of a body."""
     body, layout = result.system.bodies[name], result.system.layout
     linear = sum(i < 3 for i in body.active)
-    plots: list[tuple[str, str, Lines]] = []
+    plots: list[tuple[str, str, Lines, str, str]] = []
     if body.coordinates:
         line, _, location = peak(result[f"{name}.u_f"], body.shape.places())
-        plots.append((f"{name}: deformation at {location}", "m", axis_lines(line)))
+        plots.append((f"{name}: deformation at {location}", "m", axis_lines(line), "deformation", f"{name}.u_f"))
     if drawn.cauchy.size:
-        plots.append((f"{name}: {STRESS}", "Pa", {"largest": largest_stress(drawn, move.sigma)}))
+        stress = {"largest": largest_stress(drawn, move.sigma)}
+        plots.append((f"{name}: {STRESS}", "Pa", stress, "stress", f"{name}.stress"))
     if f"{name}.theta" in layout:
-        plots.append((f"{name}: angle theta", "rad", {"theta": result[f"{name}.theta"]}))
-        plots.append((f"{name}: angular velocity", "rad/s", {"omega": result[f"{name}.omega"]}))
+        theta, omega = ({key: result[f"{name}.{key}"]} for key in ("theta", "omega"))
+        plots.append((f"{name}: angle theta", "rad", theta, "rotation", f"{name}.theta"))
+        plots.append((f"{name}: angular velocity", "rad/s", omega, "angular velocity", f"{name}.omega"))
     elif body.rotates:
-        plots.append((f"{name}: angular velocity, body axes", "rad/s", axis_lines(move.omega)))
+        omega = axis_lines(move.omega)
+        plots.append((f"{name}: angular velocity, body axes", "rad/s", omega, "angular velocity", f"{name}.omega"))
     if not body.coordinates and np.any(body.inertia.s0):
         place = move.r_P + move.A @ (body.inertia.s0 / body.inertia.m)
-        plots.append((f"position of the mass centre of {name}", "m", axis_lines(place[:, :linear])))
+        lines = axis_lines(place[:, :linear])
+        plots.append((f"position of the mass centre of {name}", "m", lines, "position", f"{name}.centre"))
     for port, point in body.ports.items():
         y, y_dot = point.motion(move.eta, move.rates)
         place = move.r_P + np.einsum("tij,tj->ti", move.A, y)
         rate = np.einsum("tij,tj->ti", move.A, move.v_P + np.cross(move.omega, y) + y_dot)
-        plots.append((f"position of {name}.{port}", "m", axis_lines(place[:, :linear])))
-        plots.append((f"velocity of {name}.{port}", "m/s", axis_lines(rate[:, :linear])))
+        lines, rates = axis_lines(place[:, :linear]), axis_lines(rate[:, :linear])
+        plots.append((f"position of {name}.{port}", "m", lines, "position", f"{name}.{port}"))
+        plots.append((f"velocity of {name}.{port}", "m/s", rates, "velocity", ""))
     return [PlotQuantity(name, *plot) for plot in plots]
 
 
@@ -163,13 +258,25 @@ def largest_stress(drawn: Drawing, sigma: np.ndarray) -> np.ndarray:
     return np.concatenate([drawn.stress(sigma[first : first + each]).max(axis=1) for first in firsts])
 
 
+def _coordinates_together(coordinates: Lines) -> list[PlotQuantity]:
+    """The angles, and the slides, of several joints in one plot each."""
+    out = []
+    for unit, kind in COORDINATES.items():
+        if len(lines := {name: line for name, line in coordinates.items() if coordinate_unit(name) == unit}) > 1:
+            out.append(PlotQuantity("Motion", f"joint {kind}s", unit, _largest(lines), kind))
+    return out
+
+
 def _joint_quantities(result: Result, joint: Connection, coordinates: Lines) -> list[PlotQuantity]:
     """The coordinates of a joint, its forces and its moments."""
     names = {f"{joint.name}.{row.label}": row.label for row in joint.coordinates}
-    out = [PlotQuantity(joint.name, n, coordinate_unit(n), {label: coordinates[n]}) for n, label in names.items()]
-    efforts = joint_efforts(joint.rows, result[f"{joint.name}.lam"]) if joint.rows else {}
-    words = {"N": "force", "N m": "moment"}
-    return out + [PlotQuantity(joint.name, f"{joint.name}.lam, {words[u]}", u, x) for u, x in efforts.items()]
+    out = [
+        PlotQuantity(joint.name, n, unit := coordinate_unit(n), {label: coordinates[n]}, COORDINATES[unit], n)
+        for n, label in names.items()
+    ]
+    key = f"{joint.name}.lam"
+    efforts = joint_efforts(joint.rows, result[key]) if joint.rows else {}
+    return out + [PlotQuantity(joint.name, f"{key}, {EFFORTS[u]}", u, x, EFFORTS[u], key) for u, x in efforts.items()]
 
 
 def _input_quantities(result: Result, inputs: Inputs) -> list[PlotQuantity]:
@@ -179,7 +286,7 @@ def _input_quantities(result: Result, inputs: Inputs) -> list[PlotQuantity]:
     for name in inputs.signals:
         signal, unit = values[:, result.system.ports[name]].T, set(port_units[name]["in"])
         lines = {name if len(signal) == 1 else f"{name} {k + 1}": line for k, line in enumerate(signal)}
-        out.append(PlotQuantity("Inputs", name, unit.pop() if len(unit) == 1 else "", lines))
+        out.append(PlotQuantity("Inputs", name, unit.pop() if len(unit) == 1 else "", lines, "input"))
     return out
 
 

@@ -29,7 +29,15 @@ from phloat.system.system import System
 from phloat.view.figures import even_indices
 from phloat.view.mechanism import elastic_modes
 from phloat.view.page.pack import Pack, compress_motion, principal_shapes
-from phloat.view.quantities import STRESS, PlotQuantity, energy_quantities, linear_quantities, result_quantities
+from phloat.view.quantities import (
+    STRESS,
+    PlotQuantity,
+    energy_quantities,
+    linear_quantities,
+    named,
+    opening,
+    result_quantities,
+)
 from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, rails, scene, scene_size
 
 MAX_FRAMES = 600
@@ -44,11 +52,13 @@ MAX_POSES = 60  # for the box around a motion and its largest speed
 AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 
 Document = dict[str, Any]
-EMPTY: Document = {"joints": [], "elements": [], "range": {"stress": 0.0, "speed": 0.0}, "quantities": []}
+EMPTY: Document = {"joints": [], "elements": [], "range": {"stress": 0.0, "speed": 0.0}, "quantities": [], "plots": []}
 
 
-def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack: Pack) -> Document:
-    """The document of the page of a run, its arrays in the pack; with inputs u also their lines."""
+def motion_content(
+    result: Result, u: Mapping[str, object] | Inputs | None, pack: Pack, plots: Sequence[str] | None = None
+) -> Document:
+    """The document of the page of a run, its arrays in the pack; with inputs u also their lines. It opens with these plots."""
     system = result.system
     drawings, size = body_drawings(result)
     inputs, ledger = None if u is None else as_inputs(system, u), energy_ledger(result)
@@ -61,7 +71,7 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
         coordinates = {name: line[indices] for name, line in result.coordinates.items()}
     moves = {name: body_motion(result, name, indices) for name in system.bodies}
     drawings, ends = _with_rails(system, drawings, coordinates, size)
-    quantities = energy_quantities(ledger, indices) + result_quantities(thinned, moves, drawings, coordinates, inputs)
+    quantities = result_quantities(thinned, moves, drawings, coordinates, inputs) + energy_quantities(ledger, indices)
     frames = _frame_indices(thinned, moves)
     moves = {name: pose_at(move, frames) for name, move in moves.items()}
     samples = {name: pose_at(move, even_indices(len(move.r_P), MAX_POSES)) for name, move in moves.items()}
@@ -78,9 +88,8 @@ def motion_content(result: Result, u: Mapping[str, object] | Inputs | None, pack
         "elements": [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body],
         "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
         "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in samples.items()])),
-        "quantities": _quantity_data(pack, quantities),
         "summary": _summary_rows(result, ledger, len(frames)),
-    }
+    } | _plots_data(pack, quantities, plots, thinned)
 
 
 def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
@@ -147,12 +156,17 @@ def quaternions(A: np.ndarray) -> np.ndarray:
     return q
 
 
-def _quantity_data(pack: Pack, quantities: Sequence[PlotQuantity]) -> list[Document]:
-    """The quantities in the document: group, name, unit and lines."""
-    return [
-        vars(q) | {"lines": [{"name": name, "values": pack.add("f4", line)} for name, line in q.lines.items()]}
-        for q in quantities
-    ]
+def _plots_data(
+    pack: Pack, quantities: list[PlotQuantity], plots: Sequence[str] | None, result: Result | LinearResult
+) -> Document:
+    """The quantities in the document, with the lines of each, and the indices of those that the page opens with."""
+    quantities, first = (quantities, opening(quantities)) if plots is None else named(quantities, plots, result)
+    data: list[Document] = []
+    for q in quantities:
+        lines = [{"name": name, "values": pack.add("f4", line)} for name, line in q.lines.items()]
+        residual = {} if q.residual is None else {"residual": pack.add("f4", q.residual)}
+        data.append({"group": q.group, "name": q.name, "unit": q.unit, "lines": lines} | residual)
+    return {"quantities": data, "plots": first}
 
 
 # --- joints and force elements -----------------------------------------------------------------------------------------
@@ -280,7 +294,7 @@ def modes_content(modes: Modes, pack: Pack) -> Document:
     }
 
 
-def linear_content(result: LinearResult, pack: Pack) -> Document:
+def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None = None) -> Document:
     """The document of the page of a linear run; displacements are combinations of a few principal shapes."""
     system = result.system
     if not system.fields:
@@ -301,7 +315,6 @@ def linear_content(result: LinearResult, pack: Pack) -> Document:
         "frames": pack.add("f8", thinned.t[frames]),
         "times": pack.add("f8", thinned.t),
         "range": {"stress": 0.0, "speed": speed},
-        "quantities": _quantity_data(pack, linear_quantities(thinned)),
         "summary": [
             ["bodies", ", ".join(system.fields)],
             ["ties and joints", ", ".join(system.multipliers) or "none"],
@@ -311,6 +324,7 @@ def linear_content(result: LinearResult, pack: Pack) -> Document:
             ["output step", f"{float(np.median(np.diff(result.t))):.6g} s"],
             ["energy residual", f"{largest:.2g} J at most, {relative:.1e} of the largest energy"],
         ],
+        **_plots_data(pack, linear_quantities(thinned), plots, thinned),
     }
 
 

@@ -26,7 +26,10 @@ async function start() {
     page.steps = page.swings ? SWING : page.frames.length - 1;
     const shade = shades();
     page.bodies = model.bodies.map((body) => new Body(body, arrays, page.frames, shade));
-    for (const quantity of model.quantities) for (const line of quantity.lines) line.values = arrays[line.values].values;
+    for (const quantity of model.quantities) {
+      for (const line of quantity.lines) line.values = arrays[line.values].values;
+      if (quantity.residual !== undefined) quantity.residual = arrays[quantity.residual].values;
+    }
     theme(document.documentElement.dataset.theme || (dark.matches ? "dark" : "light"), false);
     words();
     stage();
@@ -275,17 +278,7 @@ function plots() {
     onRemove: (plot) => page.plots.splice(page.plots.indexOf(plot), 1),
     colours: palette,
   }));
-  const find = (test) => model.quantities.findIndex(test);
-  const changes = (q) => q.lines.some(({ values }) => Math.max(...values) - Math.min(...values) > 1e-6);
-  const chosen = [
-    find((q) => q.name === "energy of the whole"),
-    find((q) => q.name === "energy balance" && q.lines.length > 1),
-    find((q) => /: (deformation|displacement)/.test(q.name)),
-    find((q) => /\.(angle|slide)$/.test(q.name)),
-    find((q) => /^position/.test(q.name) && changes(q)),
-    find((q) => /angular velocity/.test(q.name) && changes(q)),
-  ].filter((index) => index >= 0);
-  for (const index of chosen.slice(0, 3)) add(index);
+  model.plots.forEach(add);
   $("add-plot").addEventListener("click", () => {
     add(Math.min(3, model.quantities.length - 1));
     ask();
@@ -342,6 +335,7 @@ function hook() {
       body.deform(body.points, body.rest, body.eta_now, magnified());
       return body.where(body.ports[port] ?? port).toArray();
     },
+    residual: (k) => page.plots[k].below,
     rail: (name) => page.marks.railOf(name),
     shades: (name) => Array.from(page.bodies.find((one) => one.name === name).values),
     camera: () => page.camera.lens.position.toArray(),

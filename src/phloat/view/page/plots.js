@@ -61,18 +61,12 @@ class Plot {
     this.chooser.value = index;
     this.quantity = this.quantities[index];
     this.canvas.setAttribute("aria-label", `${this.quantity.name} over time`);
-    const { lines, unit } = this.quantity;
-    let low = Infinity, high = -Infinity;
-    for (const { values } of lines) for (const value of values) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    [this.factor, this.unit] = scaled(Math.max(Math.abs(low), Math.abs(high)), unit);
-    const middle = 0.5 * (low + high), size = Math.max(high - low, 1e-6 * Math.abs(middle), 1e-300);
-    this.low = (low === high ? middle - 0.5 * (Math.abs(middle) || 1) : low - 0.06 * size) / this.factor;
-    this.high = (low === high ? middle + 0.5 * (Math.abs(middle) || 1) : high + 0.06 * size) / this.factor;
+    const { lines, unit, residual } = this.quantity;
+    Object.assign(this, range(lines.map(({ values }) => values), unit));
+    this.below = residual && { ...range([residual], unit), values: residual };
+    this.figure.classList.toggle("balance", Boolean(residual));
     this.values.replaceChildren(
-      ...lines.map(({ name }, k) => {
+      ...lines.concat(residual ? [{ name: "residual" }] : []).map(({ name }, k) => {
         const item = document.createElement("li"), swatch = document.createElement("span"), value = document.createElement("b");
         swatch.className = "swatch";
         swatch.style.background = this.colour(k);
@@ -89,6 +83,7 @@ class Plot {
   }
 
   colour(k) {
+    if (k === this.quantity.lines.length) return getComputedStyle(document.documentElement).getPropertyValue("--ink");
     if (this.isTotal(k)) return getComputedStyle(document.documentElement).getPropertyValue("--total");
     const before = this.quantity.lines.slice(0, k).filter((_, i) => this.isTotal(i)).length;
     return this.colours()[(k - before) % this.colours().length];
@@ -109,20 +104,22 @@ class Plot {
     const draw = this.canvas.getContext("2d");
     draw.setTransform(ratio, 0, 0, ratio, 0, 0);
     draw.font = "11px system-ui, sans-serif";
-    const rows = ticks(this.low, this.high, tall / 34);
-    const left = 14 + Math.max(...rows.map(([, text]) => draw.measureText(text).width)), frame = { left, top: 16, width: wide - left - 10, height: tall - 36 };
+    const height = tall - 36, above = this.below ? Math.round(0.62 * height) : height; // of the lines; the residual stands below
+    const rows = ticks(this.low, this.high, above / 34), few = this.below ? ticks(this.below.low, this.below.high, 1.6) : [];
+    const left = 14 + Math.max(...[...rows, ...few].map(([, text]) => draw.measureText(text).width)), frame = { left, top: 16, width: wide - left - 10, height };
     this.frame = frame;
     const t0 = this.times[0], t1 = this.times[this.times.length - 1], [second, clock] = scaled(t1 - t0 < 0.1 ? t1 - t0 : 1, "s");
-    const x = (t) => frame.left + (frame.width * (t - t0)) / (t1 - t0 || 1), y = (v) => frame.top + frame.height * (1 - (v - this.low) / (this.high - this.low));
+    const x = (t) => frame.left + (frame.width * (t - t0)) / (t1 - t0 || 1), y = (v) => frame.top + above * (1 - (v - this.low) / (this.high - this.low));
     Object.assign(this, { x, y });
     draw.lineWidth = 1;
     draw.strokeStyle = line;
     draw.fillStyle = ink;
     draw.textBaseline = "middle";
     draw.textAlign = "right";
-    for (const [value, text] of rows) {
-      stroke(draw, [[frame.left, y(value)], [frame.left + frame.width, y(value)]]);
-      draw.fillText(text, frame.left - 5, y(value));
+    const low = frame.top + above + 24, under = (v) => low + (frame.top + height - low) * (1 - (v - this.below.low) / (this.below.high - this.below.low));
+    for (const [[, text], at] of [...rows.map((row) => [row, y(row[0])]), ...few.map((row) => [row, under(row[0])])]) {
+      stroke(draw, [[frame.left, at], [frame.left + frame.width, at]]);
+      draw.fillText(text, frame.left - 5, at);
     }
     draw.textBaseline = "top";
     draw.textAlign = "center";
@@ -135,19 +132,24 @@ class Plot {
     draw.textAlign = "left";
     draw.textBaseline = "top";
     if (this.unit) draw.fillText(`(${this.unit})`, 4, 0);
+    if (this.below) draw.fillText(`residual (${this.below.unit}), at most ${digits(this.below.size / this.below.factor, 2)} ${this.below.unit}`, frame.left, low - 17);
     draw.save();
     draw.beginPath();
     draw.rect(frame.left, frame.top - 1, frame.width, frame.height + 2);
     draw.clip();
     draw.lineJoin = "round";
+    const along = (values, at) => stroke(draw, Array.from(values, (value, i) => [x(this.times[i]), at(value)]));
+    if (this.below) {
+      draw.lineWidth = 1;
+      draw.strokeStyle = css.getPropertyValue("--ink");
+      along(this.below.values, (value) => under(value / this.below.factor));
+    }
     const order = this.quantity.lines.map((line, k) => [line, k]).sort((a, b) => this.isTotal(b[1]) - this.isTotal(a[1]));
     order.forEach(([{ values }, k]) => {
       draw.lineWidth = this.isTotal(k) ? 4.5 : 1.6;
       draw.strokeStyle = this.colour(k);
       draw.setLineDash(k >= this.colours().length ? [5, 3] : []);
-      draw.beginPath();
-      for (let i = 0; i < values.length; i++) draw.lineTo(x(this.times[i]), y(values[i] / this.factor));
-      draw.stroke();
+      along(values, (value) => y(value / this.factor));
     });
     draw.restore();
     this.values.querySelectorAll(".swatch").forEach((swatch, k) => (swatch.style.background = this.colour(k)));
@@ -167,10 +169,10 @@ class Plot {
 
   // The values at the cursor.
   tell() {
-    const [k, part] = located(this.times, this.now), told = [];
-    this.quantity.lines.forEach(({ name, values }, line) => {
+    const [k, part] = located(this.times, this.now), told = [], { lines } = this.quantity;
+    lines.concat(this.below ? [{ name: "residual", ...this.below }] : []).forEach(({ name, values, factor = this.factor, unit = this.unit }, line) => {
       const value = part ? values[k] + part * (values[k + 1] - values[k]) : values[k];
-      const text = `${digits(value / this.factor)}${this.unit ? ` ${this.unit}` : ""}`;
+      const text = `${digits(value / factor)}${unit ? ` ${unit}` : ""}`;
       this.values.children[line].lastChild.textContent = text;
       told.push(`${name} ${text}`);
     });
@@ -181,6 +183,18 @@ class Plot {
   say(clock) {
     this.canvas.setAttribute("aria-label", `${this.quantity.name} over time; at ${clock}: ${(this.told || []).join(", ")}`);
   }
+}
+
+// The scale of some lines: the factor and the prefixed unit of their largest value, and their ends with a margin.
+function range(lines, of) {
+  let low = Infinity, high = -Infinity;
+  for (const values of lines) for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  const size = Math.max(Math.abs(low), Math.abs(high)), middle = 0.5 * (low + high), [factor, unit] = scaled(size, of);
+  const margin = low === high ? 0.5 * (Math.abs(middle) || 1) : 0.06 * Math.max(high - low, 1e-6 * Math.abs(middle), 1e-300);
+  return { factor, unit, size, low: (low - margin) / factor, high: (high + margin) / factor };
 }
 
 function stroke(draw, points) {

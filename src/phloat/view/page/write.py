@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -28,7 +28,12 @@ Shown = Result | LinearResult | Modes
 
 
 def to_html(
-    x: Shown, path: str | Path, *, title: str | None = None, u: Mapping[str, object] | Inputs | None = None
+    x: Shown,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    u: Mapping[str, object] | Inputs | None = None,
+    plots: Sequence[str] | None = None,
 ) -> Path:
     """Writes a self-contained page of a run or of modes for a browser: the moving mechanism in 3-D, and plots.
 
@@ -42,6 +47,9 @@ def to_html(
         Default: the name of the file.
     u : mapping of str to float, array or function of t, optional
         The inputs, as given to `simulate`, to plot them too.
+    plots : sequence of str, optional
+        The plots that the page opens with: quantities ("motor.angle", "boom.u_f"), bodies or joints with all of theirs, or kinds
+        ("positions", "forces", "energy"). By default motion, deformation and the balance of energy.
 
     Returns
     -------
@@ -53,11 +61,11 @@ def to_html(
     >>> disc = ph.RigidBody(mass=1.0, inertia=np.diag([0.25, 0.25, 0.5])).discretise()
     >>> wheel = ph.connect({"disc": disc}, [ph.Revolute("ground", "disc.P", name="motor")], plane="xy")
     >>> result = ph.simulate(wheel, ph.place(wheel), t_end=1.0, dt=0.01, u={"motor": 2.0})
-    >>> ph.to_html(result, "run.html", u={"motor": 2.0}).name
+    >>> ph.to_html(result, "run.html", u={"motor": 2.0}, plots=["motor.angle", "inputs"]).name
     'run.html'
     """
     file = require_folder(path)
-    text = page_text(x, title=title or file.stem.replace("_", " "), u=u)
+    text = page_text(x, title=title or file.stem.replace("_", " "), u=u, plots=plots)
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -65,16 +73,24 @@ def to_html(
     return file
 
 
-def page_text(x: Shown, *, title: str = "", u: Mapping[str, object] | Inputs | None = None) -> str:
+def page_text(
+    x: Shown,
+    *,
+    title: str = "",
+    u: Mapping[str, object] | Inputs | None = None,
+    plots: Sequence[str] | None = None,
+) -> str:
     """The HTML of a page, with its data, scripts and style. Raises InputError if there is nothing to show."""
     pack = Pack()
     if isinstance(x, Result):
         if not len(x):
             raise InputError("the result has no output times")
-        document = motion_content(x, u, pack)
+        document = motion_content(x, u, pack, plots)
     elif isinstance(x, LinearResult):
-        document = linear_content(x, pack)
+        document = linear_content(x, pack, plots)
     elif isinstance(x, Modes):
+        if plots:
+            raise InputError(f"plots is {plots!r}, and a page of modes has no plots over time; leave it out")
         document = modes_content(x, pack)
     else:
         raise InputError(f"{type(x).__name__} has no page; to_html takes a Result, a LinearResult or Modes")
