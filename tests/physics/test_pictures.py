@@ -46,6 +46,15 @@ def test_several_names_are_several_panels():
     assert len(figure.axes[3].lines) == 8  # of twelve, those that move most
 
 
+def test_rates_efforts_and_motions_of_points_are_drawn_with_their_units():
+    names = ["hinge.rate", "hinge.angle_rate", "hinge.torque", "spring.effort", "wheel.effort", "bar.C.velocity"]
+    labels = [ax.get_ylabel() for ax in ph.plot(turning(), names).axes]
+    units = ["rad/s", "rad/s", "N m", "N m", "N m", "m/s"]
+    assert [label.rpartition("(")[2] for label in labels] == [f"{unit})" for unit in units]
+    slide = ph.plot(sliding(), ["ground-slider.P.rate", "ground-slider.P.force"])
+    assert [ax.get_ylabel() for ax in slide.axes] == ["rate (m/s)", "force (N)"]
+
+
 # --- stress ----------------------------------------------------------------------------------------------------------
 
 

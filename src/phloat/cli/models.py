@@ -75,10 +75,8 @@ def check_outputs(model: Model) -> None:
         initial = ph.Result(model.system, np.arange(2.0), np.array([model.state.e] * 2), lam, efforts=efforts)
         whole = {name: replace(output, start=None, end=None) for name, output in model.outputs.items()}
         compute_outputs(replace(model, outputs=whole), initial)
-        from phloat.view.page.write import page_text  # most commands write no page
-
         with errors_at(child(model.root, "simulate", "plots") or model.root):
-            page_text(initial, **page_options(model))
+            ph.show(initial, u=dict(model.inputs) or None, plots=page_options(model)["plots"])
 
 
 def page_options(model: Model) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from phloat.joints.rows import Row
 from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
+QUANTITIES |= {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
 MIXED = "mixed"  # coordinates η and stress states σ of nodes, modes and cells; fields computed from them have units
 EFFORT, RATE = {True: "N", False: "N m"}, {True: "m/s", False: "rad/s"}  # along a length, about an axis
 RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z": "N m"}
@@ -17,6 +18,22 @@ RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z":
 def unit_of(quantity: str) -> str:
     """The unit of a quantity of a body, called as in a State: "r_P", "omega", "eta" …"""
     return QUANTITIES.get(quantity, MIXED)
+
+
+def unit_of_name(system: System, name: str) -> str:
+    """The unit of a quantity of a result by its whole name: "rod.omega", "motor.torque", "motor.rate", "spring.effort" …"""
+    owner, _, quantity = name.rpartition(".")
+    if quantity == "rate":
+        return unit_of_name(system, f"{owner}.{system.joints[owner].coordinates[0].label}_rate")
+    if quantity.endswith("_rate"):
+        return RATE[coordinate_unit(name.removesuffix("_rate")) == "m"]
+    if (word := quantity.partition("_")[0]) in ("torque", "force"):
+        return EFFORT[word == "force"]
+    if quantity == "effort":
+        rows = system.elements[owner].rows if owner in system.elements else ()
+        found = set(effort_units(rows) or _ports(system).get(owner, {"in": [MIXED]})["in"])
+        return found.pop() if len(found) == 1 else MIXED
+    return unit_of(quantity)
 
 
 def resultant_unit(name: str) -> str:

@@ -24,7 +24,7 @@ from phloat.system.state import State
 from phloat.system.stresses import resultant_name, von_mises
 from phloat.system.system import System
 from phloat.system.terms import Terms
-from phloat.system.units import coordinate_unit, resultant_unit, unit_of
+from phloat.system.units import coordinate_unit, resultant_unit, unit_of_name
 from phloat.view import analyses
 from phloat.view.diagram import plot_diagram
 from phloat.view.figures import (
@@ -254,9 +254,9 @@ def _panels_of_name(x: Result, name: object, s: float | None, at: Point) -> Pane
     try:
         values = x[name]
     except PortError:
-        names = [*bodies, *joints, *x.system.layout, *x.coordinates]
+        names = [*bodies, *joints, *x.names]
         raise PortError(unknown("body, joint or quantity", name, names)) from None
-    return [(f"{quantity} ({unit_of(quantity)})", component_lines(name, values))]
+    return [(f"{quantity} ({unit_of_name(x.system, name)})", component_lines(name, values))]
 
 
 def _body_panels(x: Result, name: str, s: float | None, at: Point) -> Panels:

@@ -15,7 +15,7 @@ from phloat.motion.ledger import Ledger
 from phloat.motion.result import COMPONENTS, Result
 from phloat.system.connection import Connection
 from phloat.system.state import Pose
-from phloat.system.units import coordinate_unit, effort_units, unit_of, units
+from phloat.system.units import coordinate_unit, effort_units, unit_of_name, units
 from phloat.view.figures import MAX_LEGEND
 from phloat.view.scene import Drawing
 
@@ -132,9 +132,10 @@ def opening(quantities: Sequence[PlotQuantity]) -> list[int]:
 
 
 def named(
-    quantities: Sequence[PlotQuantity], names: Sequence[str], result: Result | LinearResult
+    quantities: Sequence[PlotQuantity], names: Sequence[str], result: Result | LinearResult, indices: np.ndarray
 ) -> tuple[list[PlotQuantity], list[int]]:
-    """The quantities and the indices of those that answer to these names; other names of the result are added to them.
+    """The quantities and the indices of those that answer to these names; other names of the result are added to them, at the
+    output times with these indices.
 
     Raises InputError if a name is not known.
     """
@@ -144,21 +145,24 @@ def named(
     for name in names:
         found = [i for i, q in enumerate(out) if q.answers_to(name)]
         if not found:
-            out.append(_other_quantity(result, name, out))
+            out.append(_other_quantity(result, name, indices, out))
             found = [len(out) - 1]
         chosen += [i for i in found if i not in chosen]
     return out, chosen
 
 
-def _other_quantity(result: Result | LinearResult, name: str, known: Sequence[PlotQuantity]) -> PlotQuantity:
+def _other_quantity(
+    result: Result | LinearResult, name: str, indices: np.ndarray, known: Sequence[PlotQuantity]
+) -> PlotQuantity:
     """The plot of a quantity that has a name in the result only, such as "rod.eta". Raises InputError if there is none."""
     try:
-        values = result[name]
+        values = result[name][indices]
     except PortError:
         names = [*dict.fromkeys(q.kind for q in known), *(q.key or q.name for q in known)]
         raise InputError(unknown("plot", name, names)) from None
     owner, _, quantity = name.rpartition(".")
-    return PlotQuantity(owner, name, unit_of(quantity), component_lines(name, values), quantity, name)
+    unit = unit_of_name(result.system, name) if isinstance(result, Result) else ""
+    return PlotQuantity(owner, name, unit, component_lines(name, values), quantity, name)
 
 
 def linear_quantities(result: LinearResult) -> list[PlotQuantity]:

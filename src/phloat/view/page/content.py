@@ -89,7 +89,7 @@ def motion_content(
         "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
         "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in samples.items()])),
         "summary": _summary_rows(result, ledger, len(frames)),
-    } | _plots_data(pack, quantities, plots, thinned)
+    } | _plots_data(pack, quantities, plots, result, indices)
 
 
 def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
@@ -157,10 +157,16 @@ def quaternions(A: np.ndarray) -> np.ndarray:
 
 
 def _plots_data(
-    pack: Pack, quantities: list[PlotQuantity], plots: Sequence[str] | None, result: Result | LinearResult
+    pack: Pack,
+    quantities: list[PlotQuantity],
+    plots: Sequence[str] | None,
+    result: Result | LinearResult,
+    indices: np.ndarray,
 ) -> Document:
     """The quantities in the document, with the lines of each, and the indices of those that the page opens with."""
-    quantities, first = (quantities, opening(quantities)) if plots is None else named(quantities, plots, result)
+    quantities, first = (
+        (quantities, opening(quantities)) if plots is None else named(quantities, plots, result, indices)
+    )
     data: list[Document] = []
     for q in quantities:
         lines = [{"name": name, "values": pack.add("f4", line)} for name, line in q.lines.items()]
@@ -324,7 +330,7 @@ def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None
             ["output step", f"{float(np.median(np.diff(result.t))):.6g} s"],
             ["energy residual", f"{largest:.2g} J at most, {relative:.1e} of the largest energy"],
         ],
-        **_plots_data(pack, linear_quantities(thinned), plots, thinned),
+        **_plots_data(pack, linear_quantities(thinned), plots, result, indices),
     }
 
 

@@ -143,9 +143,15 @@ class NotebookPage:
         return "NotebookPage(a page for notebooks; to_html(x, path) writes it to a file)"
 
 
-def show(x: Result | Modes, *, height: int = 640) -> NotebookPage:
+def show(
+    x: Shown,
+    *,
+    height: int = 640,
+    u: Mapping[str, object] | Inputs | None = None,
+    plots: Sequence[str] | None = None,
+) -> NotebookPage:
     """Displays a result or modes in 3-D in a notebook: the page that `to_html` writes, `height` pixels high."""
-    text = page_text(x)
+    text = page_text(x, u=u, plots=plots)
     if len(text) > MAX_BYTES:
         size = f"the page has {len(text) / 1e6:.0f} MB, too much for a notebook"
         raise InputError(f"{size}; write it to a file: to_html(x, 'run.html')")
