@@ -65,6 +65,14 @@ class ConvergenceError(RuntimeError):
         self.result = result
 
 
+class UnstableLoopError(ConvergenceError):
+    """A controller and a mechanism that form an unstable loop: efforts grow from sample to sample until a step fails."""
+
+
+class UnstableLoopWarning(UserWarning):
+    """A controller and a mechanism that form an unstable loop: efforts grow from sample to sample."""
+
+
 class LargeDeformationWarning(UserWarning):
     """A body that bends so far within its frame that the small-deformation model has an error above 0.25 % of its length."""
 
@@ -111,6 +119,14 @@ class AlternatingVelocityWarning(UserWarning):
 
 class SampleTimeWarning(UserWarning):
     """A sample time of a controller that is too long for the fastest mode of its model."""
+
+
+class CommandJumpWarning(UserWarning):
+    """A command that starts away from the position of its joint."""
+
+
+class SaturationWarning(UserWarning):
+    """A servo at the limit of its effort for a part of a run."""
 
 
 class CurveRangeWarning(UserWarning):

@@ -33,6 +33,7 @@ from phloat.bodies.plates.plate import Plate as Plate
 from phloat.bodies.rigid import PointMass as PointMass, RigidBody as RigidBody
 from phloat.bodies.solids.solid import Sheet as Sheet, Solid as Solid
 from phloat.bodies.superelements.superelement import Superelement as Superelement
+from phloat.control.servo import servo as servo
 from phloat.fem.mesh import Mesh as Mesh
 from phloat.joints.elements import (
     Bushing as Bushing,
@@ -96,6 +97,12 @@ from phloat.motion.initial.place import place as place
 from phloat.motion.initial.set_moving import set_moving as set_moving
 from phloat.motion.initial.settle import settle as settle
 from phloat.motion.inputs.drives import prescribed_position as prescribed_position
+from phloat.motion.inputs.moves import (
+    move as move,
+    polynomial as polynomial,
+    spline as spline,
+    trapezoid as trapezoid,
+)
 from phloat.motion.inputs.signals import piecewise as piecewise
 from phloat.motion.ledger import energy_ledger as energy_ledger
 from phloat.motion.result import Result as Result

@@ -27,3 +27,4 @@ from phloat.control.passive import (
     passive_pid as passive_pid,
 )
 from phloat.control.sampled import Sampled as Sampled
+from phloat.control.servo import Servo as Servo, sampled_loop_poles as sampled_loop_poles, servo as servo

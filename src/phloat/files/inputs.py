@@ -15,9 +15,12 @@ import numpy as np
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe
+from phloat.control.coupling import joint_axis
 from phloat.control.energy_shaping import energy_shaping
-from phloat.control.passive import combine_controllers, passive_controller, passive_pid
+from phloat.control.input_shaping import KINDS, Shaped
+from phloat.control.passive import PassiveController, combine_controllers, passive_controller, passive_pid
 from phloat.control.sampled import Sampled
+from phloat.control.servo import DRIVE, Servo
 from phloat.errors import InputError
 from phloat.files.start import VALUES
 from phloat.format.attached import File, load_arrays, require_arrays, store_arrays
@@ -26,7 +29,9 @@ from phloat.format.kinds import ANY_NUMBER, TIME, Converted, ListOf, Number, Rec
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.initial.place import place
+from phloat.motion.inputs.commands import Sum
 from phloat.motion.inputs.drives import Position
+from phloat.motion.inputs.moves import InTime, Move, Spline, Trapezoid
 from phloat.motion.inputs.signals import Piecewise, piecewise
 from phloat.system.connect import Wire
 from phloat.system.system import System
@@ -68,28 +73,6 @@ class Circling:
 
 
 @dataclass(frozen=True)
-class InTime:
-    """A polynomial of time, Σ c_k (t − start)ᵏ from `start` to `end`; constant before and after."""
-
-    coefficients: tuple[Value, ...] = field(metadata=describe("of 1, t, t² … in SI units"))
-    start: float = field(default=0.0, metadata=describe("where t is counted from; constant before", "time"))
-    end: float | None = field(default=None, metadata=describe("constant from here on", "time"))
-
-    def __post_init__(self) -> None:
-        if not self.coefficients:
-            raise InputError("the polynomial has no coefficients; give at least one: [1.0]")
-        if self.end is not None and not self.end > self.start:
-            raise InputError(f"the end {self.end:g} s is not after the start {self.start:g} s")
-
-    def __call__(self, t: float) -> Any:
-        end = np.inf if self.end is None else self.end
-        x, out = min(max(t, self.start), end) - self.start, np.asarray(self.coefficients[-1])
-        for c in self.coefficients[-2::-1]:
-            out = np.asarray(c) + x * out
-        return out
-
-
-@dataclass(frozen=True)
 class Pulse:
     """A value from `start` until just before `end`, zero otherwise."""
 
@@ -117,30 +100,6 @@ class SpinUp:
         if t > ramp:
             return rate * (t - ramp / 2)
         return rate / ramp * (t**2 / 2 + (ramp / (2 * np.pi)) ** 2 * (np.cos(2 * np.pi * t / ramp) - 1))
-
-
-@dataclass(frozen=True)
-class Move:
-    """From rest at one value to rest at another in the time `over`, with continuous acceleration: 10 x³ − 15 x⁴ + 6 x⁵."""
-
-    to: float = field(metadata=describe("final value"))
-    over: float = field(metadata=describe("duration", "time", above=0.0))
-    origin: float = field(default=0.0, metadata=describe("initial value", key="from"))
-    start: float = field(default=0.0, metadata=describe("when it begins", "time"))
-
-    def __call__(self, t: float) -> float:
-        x = min(max((t - self.start) / self.over, 0.0), 1.0)
-        return self.origin + (self.to - self.origin) * float(np.polyval((6, -15, 10, 0, 0, 0), x))
-
-
-@dataclass(frozen=True)
-class Sum:
-    """The sum of several signals."""
-
-    parts: tuple[Callable[[float], Any], ...]
-
-    def __call__(self, t: float) -> Any:
-        return sum((np.asarray(part(t)) for part in self.parts), np.zeros(()))
 
 
 # --- signals in files ---------------------------------------------------------------------------------------------------------
@@ -172,7 +131,12 @@ TABLE = Record(
     time_table,
     parts=lambda pair: {"times": np.asarray(pair[0]).tolist(), "values": np.asarray(pair[1]).tolist()},
 )
+SPEED = Number(("angular rate", "velocity", "angular acceleration", "acceleration"), above=0.0)
+ACCELERATION = Number(("angular acceleration", "acceleration"), above=0.0)
 POLYNOMIAL = record(InTime, "a polynomial of time", coefficients=ListOf(VALUE, least=1), short="coefficients")
+TRAPEZOID = record(
+    *(Trapezoid, "a trapezoid"), to=ANY_NUMBER, origin=ANY_NUMBER, speed=SPEED, acceleration_limit=ACCELERATION
+)
 SIGNALS = (
     variant(Piecewise, PIECEWISE, doc="corners {time: value}, straight lines between them"),
     Variant(
@@ -188,6 +152,8 @@ SIGNALS = (
     variant(Pulse, record(Pulse, "a pulse", value=VALUE)),
     variant(SpinUp, record(SpinUp, "a spin-up")),
     variant(Move, record(Move, "a move", to=ANY_NUMBER, origin=ANY_NUMBER)),
+    variant(Trapezoid, TRAPEZOID),
+    variant(Spline, record(Spline, "a spline", times=ListOf(TIME, least=2), values=ListOf(VALUE, least=2))),
 )
 
 
@@ -204,8 +170,19 @@ def require_signal(value: Any) -> Any:
 
 
 INNER = Converted(Recursive("signal", lambda: SIGNAL), require_signal)
+FREQUENCIES = ListOf(Number(("angular rate",), above=0.0), least=1, alone=True)
+SHAPED = record(
+    *(Shaped, "a shaped command"),
+    command=INNER,
+    modes=FREQUENCIES,
+    damping=ListOf(Number(least=0.0), least=1, alone=True),
+    kind=Text(tuple(KINDS)),
+)
 SIGNAL: Variants = Variants(
-    "a signal", (*SIGNALS, wrapper(Sum, ListOf(INNER, least=1))), alone=VALUE, is_alone=is_constant
+    "a signal",
+    (*SIGNALS, wrapper(Sum, ListOf(INNER, least=1)), variant(Shaped, SHAPED)),
+    alone=VALUE,
+    is_alone=is_constant,
 )
 POSITION = Variant(
     "position",
@@ -225,6 +202,8 @@ def in_space(value: Any, space: bool) -> Any:
         return replace(value, space=space)
     if isinstance(value, Sum):
         return replace(value, parts=tuple(in_space(part, space) for part in value.parts))
+    if isinstance(value, Shaped):
+        return replace(value, command=in_space(value.command, space))
     if isinstance(value, Position):
         return replace(value, function=in_space(value.function, space))
     return value
@@ -270,13 +249,28 @@ class EnergyShaping:
 
 
 @dataclass(frozen=True, eq=False)
+class ServoMotor:
+    """A motor that follows a command, sampled or continuous."""
+
+    servo: Servo
+
+    def __call__(self, system: System) -> Any:
+        joint_axis(system, self.servo.joint)
+        return self.servo
+
+
+@dataclass(frozen=True, eq=False)
 class JointControllers:
-    """Several passive controllers combined into one."""
+    """Several controllers; passive ones are combined into one."""
 
     parts: tuple[Callable[[System], Any], ...]
 
     def __call__(self, system: System) -> Any:
-        return combine_controllers(*(part(system) for part in self.parts))
+        controllers = [part(system) for part in self.parts]
+        passive = [c for c in controllers if isinstance(c, PassiveController)]
+        others = [c for c in controllers if c not in passive]
+        out = [*([combine_controllers(*passive)] if passive else []), *others]
+        return out if len(out) > 1 else out[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,6 +328,21 @@ def for_each(kind: Number) -> OneOf:
 
 INNER_CONTROLLER = Recursive("controller", lambda: CONTROLLER)
 PID = record(Pid, "a PID controller", damping=DAMPING, stiffness=STIFFNESS, target=TARGET)
+COMMAND = Recursive("signal", lambda: SIGNAL)
+FORWARD = OneOf(
+    (Number(("inertia", "mass"), least=0.0), Text((DRIVE,)), COMMAND),
+    lambda v: 1 if isinstance(v, str) else 2 if callable(v) or is_table(v) else 0,
+)
+SERVO = record(
+    *(Servo, "a servo"),
+    command=COMMAND,
+    rate=COMMAND,
+    stiffness=STIFFNESS,
+    damping=DAMPING,
+    feedforward=FORWARD,
+    limit=EFFORT,
+    every=Number(("time",), above=0.0),
+)
 ENERGY_SHAPING = record(
     EnergyShaping,
     "energy shaping",
@@ -353,6 +362,7 @@ CONTROLLER: Variants = Variants(
     "a controller",
     (
         variant(Pid, PID),
+        wrapper(ServoMotor, SERVO, "servo"),
         variant(EnergyShaping, ENERGY_SHAPING),
         wrapper(JointControllers, ListOf(INNER_CONTROLLER, least=1), "together"),
         variant(WiredController, WIRED, "wired"),

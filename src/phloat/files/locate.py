@@ -142,16 +142,25 @@ def _joint_at_fault(parts: Parts, bodies: dict[str, Any], root: Node | None) -> 
 UnitAt = tuple[Node, Dimension]
 TAKEN = {"N": "force", "N m": "torque", "m/s": "velocity", "rad/s": "angular rate", "1": "number"}
 POSITIONS = {"N": "length", "m/s": "length", "N m": "angle", "rad/s": "angle"}
+RATES = {"N": "velocity", "N m": "angular rate"}
+SERVO_UNITS = {"command": POSITIONS, "rate": RATES, "feedforward": TAKEN}
 
 
-def check_inputs(system: System, units_found: Iterable[UnitAt]) -> None:
-    """Raises FileError if an input has another unit than its port."""
+def check_inputs(system: System, units_found: Iterable[UnitAt], root: Node | None) -> None:
+    """Raises FileError if an input, or the command of a servo, has another unit than its port."""
     ports = units(system)["ports"]
     for node, dimension in units_found:
         port = node.path[1].partition("[")[0] if len(node.path) > 1 else ""
         if node.path[0] == "inputs" and "polynomial" not in node.path and port in ports:
             names = POSITIONS if "position" in node.path else TAKEN
             _check(node, dimension, {names[unit] for unit in ports[port]["in"] if unit in names}, f"{port!r} takes")
+        if node.path[0] == "controller" and "servo" in node.path and "polynomial" not in node.path:
+            servo = node.path[: node.path.index("servo") + 1]
+            joint, word = child(root, *servo, "joint"), node.path[len(servo)]
+            if joint is not None and joint.text in ports and word in SERVO_UNITS:
+                known = SERVO_UNITS[word]
+                fitting = {known[unit] for unit in ports[joint.text]["in"] if unit in known}
+                _check(node, dimension, fitting, f"the {word} of a servo at {joint.text!r} is")
 
 
 def check_parameters(units_found: Iterable[UnitAt]) -> None:

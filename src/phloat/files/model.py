@@ -54,7 +54,7 @@ class Model:
         """The connected system; a LinearPHDAE if there are bodies on meshes without a frame."""
         system = connect_parts(self.parts, self.root)
         if isinstance(system, System):
-            check_inputs(system, self.units)
+            check_inputs(system, self.units, self.root)
         return system
 
     @cached_property

@@ -33,6 +33,10 @@ def no_damper(x: Any, v: Any, *numbers: Any) -> Any:
     return 0.0 * v, 0.0 * v
 
 
+def no_actuator(x: Any, v: Any, *numbers: Any) -> Any:
+    return 0.0 * v, 0.0 * v, 0.0 * v
+
+
 def mean_effort(spring: Callable[..., Any], x0: Any, x1: Any, *numbers: Any) -> Any:
     """The mean effort of a spring between x₀ and x₁, its slope in the middle and the energy at x₁.
 
@@ -51,13 +55,15 @@ def mean_effort(spring: Callable[..., Any], x0: Any, x1: Any, *numbers: Any) -> 
 class LawFunction:
     """A law written as functions: `spring(x, *numbers)` → (effort, slope, energy), `damper(x, v, *numbers)` → (effort, slope by v).
 
-    `numbers` names the parameters, in the order in which the functions take them.
+    `numbers` names the parameters, in the order in which the functions take them. `actuator(x, v, *numbers)` → (effort, slope by x,
+    slope by v) is that of a motor: it stores nothing, and its work is supplied.
     """
 
     name: str
     numbers: tuple[str, ...]
     spring: Callable[..., Any] = no_spring
     damper: Callable[..., Any] = no_damper
+    actuator: Callable[..., Any] = no_actuator
 
     def __post_init__(self) -> None:
         owner = self.name.rpartition(".")[2]
@@ -168,6 +174,11 @@ class Law:
         """Whether there is a damper in it."""
         own = self.function is not None and self.function.damper is not no_damper
         return self.damping != 0.0 or not self.damper.zero or own
+
+    @property
+    def active(self) -> bool:
+        """Whether it is that of a motor, whose work is supplied."""
+        return self.function is not None and self.function.actuator is not no_actuator
 
     def _spring(self, x: float) -> tuple[float, float, float]:
         if self.function is None:

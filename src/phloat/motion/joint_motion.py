@@ -3,6 +3,7 @@
     joint.angle_rate, joint.slide_rate …, joint.omega      rates of the free axes; joint.rate if there is one
     joint.torque, joint.torque_2, joint.force, joint.force_x …   all that acts along an axis, on the second port
     name.effort                                            of one force element or input alone
+    joint.command, joint.error                             of a servo, and its distance from the motion of the joint
 
 What acts along an axis is the input of the joint, the springs, dampers and laws on it, and the multiplier of an axis that is locked
 or driven: with what closes the joint this is the whole effort between its two ports.
@@ -65,11 +66,22 @@ def joint_quantity(result: Result, owner: str, quantity: str) -> np.ndarray | No
     if owner not in system.joints:
         return None
     c = system.joints[owner]
+    if quantity in ("command", "error") and owner in result.servos:
+        return _servo_quantity(result, result.servos[owner], quantity)
     if rows := rate_axes(c).get(quantity):
         return _squeezed(_rates(result, c, rows))
     if rows := effort_axes(c).get(quantity):
         return _squeezed(np.stack([_effort_along(result, c, row) for row in rows], axis=1))
     return None
+
+
+def _servo_quantity(result: Result, servo: Any, quantity: str) -> np.ndarray:
+    """The command of a servo over time, or its error."""
+    joint, command = servo.joint, np.asarray(servo.reference(result.t))
+    if quantity == "command":
+        return command
+    label = "rate" if servo.rate is not None else result.system.joints[joint].free[0].label
+    return np.asarray(command - result[f"{joint}.{label}"])
 
 
 def _takes_effort(system: System, port: str) -> bool:

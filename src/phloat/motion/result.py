@@ -92,6 +92,7 @@ class Result:
     events: tuple[PastEvent, ...] = ()
     turned: np.ndarray | None = None  # angles of joints in space with whole turns, counted at every step
     efforts: Efforts | None = None
+    servos: Mapping[str, Any] = field(default_factory=dict)  # by joint; they are not saved
 
     def __len__(self) -> int:
         return len(self.t)
@@ -119,6 +120,7 @@ class Result:
     def names(self) -> list[str]:
         """The names of all quantities, except those of single points."""
         names = [*self.system.layout, *(f"{j}.lam" for j in self.system.multipliers), *self._coordinate_names()]
+        names += [f"{joint}.{quantity}" for joint in self.servos for quantity in ("command", "error")]
         return names + joint_quantity_names(self.system) + [f"{b}.{m}" for b in self.system.bodies for m in MOTIONS]
 
     # --- states ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from phloat.errors import InputError, finite
 from phloat.motion.initial.velocities import redundant_rows
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.result import Result
+from phloat.motion.run.controllers import ServoController, controller_list, start_controllers
 from phloat.motion.run.progress import progress_bar
 from phloat.motion.run.task import Controller, Event, LibraryController, Scheme, Task
 from phloat.motion.saving.files import locked
@@ -18,7 +20,7 @@ from phloat.motion.saving.folder import Arrays, Description, RunFolder, Span, ha
 from phloat.motion.saving.memory import require_memory
 from phloat.motion.saving.recorder import Recorder
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.motion.simulate import describe_task, event_tuple, require_threads, run_task
+from phloat.motion.simulate import describe_task, event_tuple, require_threads, run_task, simulate
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -30,7 +32,7 @@ def resume(
     system: System,
     *,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | None = None,
+    controller: Any = None,
     events: Sequence[Event] = (),
     t_end: float | None = None,
     progress: bool | None = None,
@@ -51,27 +53,33 @@ def resume(
             raise InputError(
                 f"the run in {str(run.path)!r} was saved when it had ended; simulate(…, save=folder) makes runs to resume"
             )
-        inputs = as_inputs(system, u)
-        _require_same_task(task, inputs, controller, events)
+        e = run.read("start")
+        if not has_rows(e[None], (system.layout.size,)):
+            raise InputError(f"start.npy in {str(run.path)!r} is no state of this system: it has shape {e.shape}")
+        state, end = State(system.bodies, system.layout, e), _end(task, t_end)
+        _require_stateless(controller)
+        started = start_controllers(
+            *(system, state, as_inputs(system, u), controller, task["every"], (task["t_0"], end, task["dt"])),
+            *(task["dt"], simulate),
+        )
+        inputs = started.inputs
+        _require_same_task(task, inputs, started.function, events)
         pieces, _ = run.pieces(saved, system)
         number, memory = _last_memory(run, len(pieces), saved, system)
         time = float(memory["now"][0]) if memory is not None else task["t_0"]
-        end = task["t_end"] if t_end is None else float(finite("t_end", t_end, ()))
         if end < time or (saved["finished"] and (t_end is None or end == time)):
             stands = f"{'is finished' if saved['finished'] else 'stands'} at t = {time:g} s"
             raise InputError(
                 f"the run in {str(run.path)!r} {stands}; give a later t_end to go on, or open it with load_result"
             )
-        scheme, e = _scheme(task["scheme"]), run.read("start")
-        if not has_rows(e[None], (system.layout.size,)):
-            raise InputError(f"start.npy in {str(run.path)!r} is no state of this system: it has shape {e.shape}")
-        state = State(system.bodies, system.layout, e)
+        scheme = _scheme(task["scheme"])
         recorder = Recorder(run, system, dict(saved), number + 1, _row_span(pieces[: number + 1]))
         resumed = Task(
             *(system, state, task["t_0"], end, task["dt"], inputs),
             output=run.read("output") if task["output"] is None else task["output"],
-            controller=controller,
+            controller=started.function,
             every=task["every"],
+            servos=started.servos,
             events=event_tuple(events),
             dropped=redundant_rows(system, state),
             progress=progress_bar(time, end, progress),
@@ -97,6 +105,19 @@ def _last_memory(run: RunFolder, pieces: int, saved: Description, system: System
     return number, memory
 
 
+def _end(task: Description, t_end: float | None) -> float:
+    return float(task["t_end"] if t_end is None else finite("t_end", t_end, ()))
+
+
+def _require_stateless(controller: object) -> None:
+    """Raises InputError for a controller with a state, which was not saved; a continuous servo has none."""
+    for c in controller_list(controller):
+        if isinstance(c, LibraryController) and not (isinstance(c, ServoController) and c.every is None):
+            raise InputError(
+                "a controller with a state of its own cannot go on where a run was cut short: its state was not saved"
+            )
+
+
 def _require_same_task(
     task: Description, inputs: Inputs, controller: Controller | None, events: Sequence[Event]
 ) -> None:
@@ -111,10 +132,6 @@ def _require_same_task(
                 f"the run had the {kind} {', '.join(sorted(saved)) or 'none'}, and is given {', '.join(sorted(names)) or 'none'}; "
                 "give them as they were to simulate"
             )
-    if isinstance(controller, LibraryController):
-        raise InputError(
-            "a controller with a state of its own cannot go on where a run was cut short: its state was not saved"
-        )
     if task["controller"] != (controller is not None):
         had = "had a controller; give it again" if task["controller"] else "had no controller; leave it out"
         raise InputError(f"the run {had}")

@@ -22,6 +22,7 @@ from phloat.motion.initial.velocities import consistent_state, redundant_rows, r
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges
 from phloat.motion.result import Result, at_times
+from phloat.motion.run.controllers import controller_list, start_controllers, warn_of_saturation
 from phloat.motion.run.events import EventSearch
 from phloat.motion.run.progress import progress_bar
 from phloat.motion.run.task import Controller, Event, LibraryController, Scheme, Task, warn_if_late
@@ -60,7 +61,7 @@ def simulate(
     *,
     dt: float | None = None,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | LibraryController | None = None,
+    controller: Controller | LibraryController | Sequence[Any] | None = None,
     every: float | None = None,
     scheme: Scheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
@@ -80,7 +81,7 @@ def simulate(
     *,
     dt: float | None = None,
     u: Mapping[str, object] | Inputs | None = None,
-    controller: Controller | LinearController | LibraryController | None = None,
+    controller: Controller | LinearController | LibraryController | Sequence[Any] | None = None,
     every: float | None = None,
     scheme: Scheme | LinearScheme = Midpoint(),
     output: int | Sequence[float] | np.ndarray = 1,
@@ -105,9 +106,9 @@ def simulate(
     u : dict, optional
         Inputs {port: constant | (times, values) | f(t) | piecewise(…) | prescribed_position(f)}, in N and N m; of drives in m/s
         and rad/s.
-    controller : callable or controller, optional
+    controller : callable or controller, or a list of them, optional
         A function f(t, y) that returns more inputs {port: value}, y the outputs by name; or a controller of this library, as
-        passive_pid(…).
+        servo(…) or passive_pid(…).
     every : float, optional
         Time between calls of a controller function, s; by default every step. Schemes that choose their steps need it.
     scheme : scheme
@@ -164,16 +165,21 @@ def simulate(
     state = fits(system, state)
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
-    system, function = _start_controller(system, controller, dt if nonlinear_scheme == Midpoint() else None)
-    inputs = as_inputs(system, u)
+    step = dt if nonlinear_scheme == Midpoint() else None
+    started = start_controllers(
+        system, state, as_inputs(system, u), controller, every, (start, end, dt), step, simulate
+    )
+    system, inputs = started.system, started.inputs
     require_closed(system, state)
     rows = velocity_rows(system, state)
     state = consistent_state(system, state, inputs.at(start), rows)
     task = Task(
         *(system, state, start, end, dt, inputs),
         output=_output(output, start, end),
-        controller=function,
-        every=every,
+        controller=started.function,
+        every=started.every,
+        servos=started.servos,
+        unstable=started.unstable,
         events=event_tuple(events),
         dropped=redundant_rows(system, state, rows[0]),
         progress=progress_bar(start, end, progress),
@@ -213,11 +219,6 @@ def _linear_events(events: object) -> dict[str, Any]:
     return {"events": events, "search": (lambda run: EventSearch(run, {})) if events else None}
 
 
-def _start_controller(system: System, controller: Any, dt: float | None) -> tuple[System, Controller | None]:
-    """The system and the controller function; a controller of this library may change the system."""
-    return controller.start_run(system, dt) if isinstance(controller, LibraryController) else (system, controller)
-
-
 def _simulate_linear(
     system: LinearPHDAE,
     state: State | Mapping[str, object] | np.ndarray | None,
@@ -237,6 +238,8 @@ def _simulate_linear(
     step = span / np.ceil(span / positive("dt", times["dt"]) * (1 - 1e-9))  # as in march
     if times["every"] is not None:
         warn_if_late("sample time", times["every"], step)
+    if isinstance(controller, (list, tuple)):
+        raise InputError("a linear system takes one controller; combine passive ones with combine_controllers(…)")
     if isinstance(controller, LibraryController):
         system, controller = controller.start_run(system, step)
     result = march(system, state, as_inputs(system, u), controller=controller, **times)
@@ -245,12 +248,14 @@ def _simulate_linear(
 
 
 def _require_controller(controller: object, every: float | None) -> None:
-    """Raises InputError if the controller is not callable, or if a sample time is given without need."""
-    if controller is not None and not callable(controller) and not isinstance(controller, LibraryController):
-        raise InputError(f"controller is {controller!r}; it must be a function f(t, y) that returns {{port: value}}")
-    if every is not None and controller is None:
+    """Raises InputError if a controller is not callable, or if a sample time is given without need."""
+    controllers = controller_list(controller)
+    for c in controllers:
+        if not callable(c) and not isinstance(c, LibraryController):
+            raise InputError(f"controller is {c!r}; it must be a function f(t, y) that returns {{port: value}}")
+    if every is not None and not controllers:
         raise InputError("every= is the sample time of a controller, and there is none; output= thins the results")
-    if every is not None and isinstance(controller, LibraryController):
+    if every is not None and all(isinstance(c, LibraryController) for c in controllers):
         raise InputError("this controller has its own time; give the sample time as Sampled(controller, every=…)")
     if every is not None:
         positive("every", every)
@@ -301,11 +306,13 @@ def run_task(task: Task, scheme: Scheme) -> Result:
         raise
     finally:
         task.progress(np.inf, None)
+    result = replace(result, servos=task.servos)
     info = result.info
     if "ranges" in info:
         warn_of_ranges(info)
+    warn_of_saturation(result, task.servos)
     if recorder is not None:
-        result = recorder.finish(result)
+        result = replace(recorder.finish(result), servos=task.servos)
     else:
         result = replace(result, info={**info, "scheme": describe_scheme(scheme), "dt": task.dt})
     result = replace(result, info={**result.info, "deformation": check_run(result)})

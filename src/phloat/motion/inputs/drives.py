@@ -14,6 +14,7 @@ import numpy as np
 
 from phloat.algebra.cross import orthonormality_defect, rot, rotation
 from phloat.errors import InputError, JointError, finite
+from phloat.motion.inputs.commands import Command
 from phloat.motion.inputs.signals import GAUSS, Signal, as_vector, as_vectors, derivative
 
 START_GAP = 1e-6  # distance of a drive by position from its joint at the start
@@ -154,10 +155,11 @@ def prescribed_position(f: Callable[[float], object], *, rate: Callable[[float],
 
     Parameters
     ----------
-    f : callable
-        f(t), t in s: the angle (rad) or slide (m) of a driven joint, or the point (m) of a `Drive`. A `Drive` of a pose takes
-        (x, y, θ) in a plane and the pair (point, 3 × 3 rotation) in space. At the start it is the position of the joint. It
-        is also called up to a step after the end of the run, and up to 0.3 ms before its start unless that is 0.
+    f : callable or Command
+        f(t), t in s, or a `move`, `trapezoid` …, whose rate is exact: the angle (rad) or slide (m) of a driven joint, or the point
+        (m) of a `Drive`. A `Drive` of a pose takes (x, y, θ) in a plane and the pair (point, 3 × 3 rotation) in space. At the start
+        it is the position of the joint. A function is also called up to a step after the end of the run, and up to 0.3 ms before
+        its start unless that is 0.
     rate : callable, optional
         Its velocity at t; by default a sixth-order difference of f.
 
@@ -213,8 +215,9 @@ class Path(Signal):
 
     def at(self, t: float) -> np.ndarray:
         """The velocity at t; of a pose (v, ω) in inertial axes."""
-        if self.position.rate is not None:
-            return as_vector(f"the rate of {self.name!r} at t = {t:g} s", self.position.rate(t), self.shape)
+        exact = self.position.function.rate if isinstance(self.position.function, Command) else None
+        if (given := self.position.rate or exact) is not None:
+            return as_vector(f"the rate of {self.name!r} at t = {t:g} s", given(t), self.shape)
         rate = derivative(self.position_at, t)
         if not self.posed:
             return rate
@@ -236,4 +239,7 @@ class Path(Signal):
 
     def rate(self, t: float) -> np.ndarray:
         """The acceleration at t."""
+        if isinstance(self.position.function, Command):
+            label = f"the acceleration of {self.name!r} at t = {t:g} s"
+            return as_vector(label, self.position.function.acceleration(t), self.shape)
         return derivative(self.at, t, ACCELERATION_STEP)

@@ -13,6 +13,7 @@ import numpy as np
 from phloat.errors import InputError, JointError, PortError, finite_row, mapping, unknown
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.inputs.drives import Path, Position
+from phloat.motion.inputs.servos import ServoSignal
 from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector, as_vectors
 from phloat.system.system import System
 
@@ -68,7 +69,8 @@ class Inputs:
     def _assemble(self, vector_of: Callable[[Signal], np.ndarray]) -> np.ndarray:
         out = np.zeros(self.system.ports.size)
         for name, signal in self.signals.items():
-            out[self.system.ports[name]] = vector_of(signal)
+            if not isinstance(signal, ServoSignal):  # its effort depends on the motion
+                out[self.system.ports[name]] = vector_of(signal)
         return out
 
 
@@ -81,10 +83,17 @@ def _signal(system: System | LinearPHDAE, name: object, value: object) -> Signal
     if not isinstance(name, str) or name not in system.ports:
         raise PortError(unknown("port", name, system.ports))
     shape = system.ports.shape(name)
+    if isinstance(value, ServoSignal):
+        return value
     if isinstance(value, Position):
         if not isinstance(system, System):
             raise InputError(f"input {name!r} is a position; ports of a linear system take velocities or efforts")
         return _path(system, name, value)
+    return as_signal(name, value, shape)
+
+
+def as_signal(name: str, value: Any, shape: tuple[int, ...]) -> Signal:
+    """A signal of this shape from a constant, a table (times, values), piecewise(…) or a function of t."""
     if callable(value) and not isinstance(value, Piecewise):
         return Function(name, value, shape)
     bounded = isinstance(value, (tuple, list)) and len(value) == 2 and np.ndim(value[0]) == 1
@@ -165,6 +174,8 @@ def find_stops(
     for signal in signals.values():
         if isinstance(signal, Corners):
             hard.append(signal.lines.times)
+        elif isinstance(signal, ServoSignal):
+            hard.append(signal.corners)
         elif isinstance(signal, Function | Path):
             pieces, jumps = _pieces(signal, start, end)
             edges = np.array([start, *pieces])

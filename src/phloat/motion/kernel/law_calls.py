@@ -53,6 +53,7 @@ def law_address(function: LawFunction) -> int:
     """Address of a compiled law: (x₀, x₁, rate, h, numbers, out) → effort over the step, h ∂effort/∂x₁, energy at x₁."""
     compiled: Callable[..., Any] = (lambda f: f) if UNCOMPILED else nb.njit(error_model="numpy", nogil=True)
     spring, damper, mean = compiled(function.spring), compiled(function.damper), compiled(mean_effort)
+    actuator = compiled(function.actuator)
     length = len(function.numbers)
 
     @compiled
@@ -67,7 +68,9 @@ def law_address(function: LawFunction) -> int:
         values = parameters(numbers)
         effort, slope, energy = mean(spring_of, x0, x1, values)
         damper_effort, damper_slope = damper(0.5 * (x0 + x1), rate, *values)
-        out[EFFORT], out[WEIGHT], out[ENERGY] = effort + damper_effort, 0.5 * h * slope + damper_slope, energy
+        motor, by_x, by_v = actuator(0.5 * (x0 + x1), rate, *values)
+        out[EFFORT], out[ENERGY] = effort + damper_effort + motor, energy
+        out[WEIGHT] = 0.5 * h * (slope + by_x) + damper_slope + by_v
 
     if UNCOMPILED:
         address = next(_addresses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from phloat.errors import InputError
 from phloat.joints.rows import FIRST, INERTIAL, SECOND
 from phloat.joints.standard_rows import aligned, effort_row
 from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
+from phloat.motion.inputs.servos import ServoSignal
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES
@@ -67,7 +68,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
     for element in system.elements.values():
         entries += _element_entry(system, element, state, angles)
     for name in [n for n in system.ports if n in signals]:
-        entries += effort_entries(system, name, angles)
+        entries += _servo_entry(effort_entries(system, name, angles), signals[name])
     out = packed(system, state, entries)
     model = out.model
     efforts, effort_indices, drive_indices = list[tuple[str, int]](), list[int](), list[int]()
@@ -77,6 +78,10 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
             efforts += [(entry.name, k) for k in range(len(entry.rows))]
             effort_indices += list(range(lam, lam + len(entry.rows)))
             continue
+        if entry.rows[0].law.active:
+            first = int(model.rows[model.entries[j, t.J_ROW], t.R_LAW]) + t.LAW_SIZE
+            efforts += [(entry.name, k) for k in range(3)]
+            effort_indices += list(range(first, first + 3))
         for motion, kind, row in drives_of.get(entry.name, []):
             drives.append(motion)
             drive_indices += _drive_indices(model, j, kind, row)
@@ -183,6 +188,13 @@ def effort_entries(system: System, name: str, angles: dict[str, float]) -> list[
     axes = SECOND if body.rotates else INERTIAL
     rows = [_effort_row("velocity" if i < 3 else "spin", np.eye(3)[i % 3], axes) for i in body.active]
     return [Entry(name, GROUND, _port_side(list(system.bodies).index(owner), body.port(port_name)), rows)]
+
+
+def _servo_entry(entries: list[Entry], signal: Signal) -> list[Entry]:
+    """The entries of a port; with a servo as its input, the row of the free axis has the law of the servo."""
+    if isinstance(signal, ServoSignal):
+        entries[0].rows[0] = replace(entries[0].rows[0], mode=t.COMPLIANT, law=signal.law)
+    return entries
 
 
 def _effort_row(function: str, direction: np.ndarray, axes: int) -> Scalar:

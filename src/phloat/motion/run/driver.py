@@ -34,6 +34,8 @@ def run_to_end(stepper: Stepper) -> Result:
             break
         task.progress(run.t, run.residual)
         _save(stepper, events)
+    if not task.unstable:
+        run.samples.warn_if_unstable()
     _save(stepper, events, at_end=True)
     return stepper.result()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from phloat.errors import ConvergenceError, InputError
+from phloat.errors import ConvergenceError, InputError, UnstableLoopError
 from phloat.motion.inputs.inputs import NO_STOPS, Stops
 from phloat.motion.inputs.signals import Constant
 from phloat.motion.kernel import tables as t
@@ -191,6 +191,8 @@ class KernelRun(Run):
         )
         failure = "has a singular mass matrix" if status == SINGULAR else "does not converge"
         self.write_row()
+        if unstable := self.task.unstable or str(self.samples.growing_pole() or ""):
+            raise UnstableLoopError(f"{unstable}. A step fails at t = {time:g} s", self.result())
         raise ConvergenceError(
             f"Newton's method fails at t = {time:g} s: {location} {failure}, though the step was halved to {abs(self.h):.2g} s; "
             "look at the motion before (`result` of this error), try a smaller dt, or check stiffnesses and drives there",

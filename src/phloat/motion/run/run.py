@@ -10,6 +10,7 @@ import numpy as np
 
 from phloat.errors import InputError
 from phloat.joints.rows import FIRST, SECOND, Row
+from phloat.motion.inputs.servos import ServoSignal
 from phloat.motion.inputs.signals import Constant, Signal, as_vector
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed, Side, side
@@ -17,6 +18,7 @@ from phloat.motion.law_ranges import begin_ranges, law_ranges
 from phloat.motion.result import Efforts, EnergyAccounts, PastEvent, Result, spatial_angles
 from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.outputs import Outputs, Reader
+from phloat.motion.run.samples import Samples
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 
@@ -118,6 +120,7 @@ class Run:
         self.input_signals = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
         self.signals: dict[str, Signal] = dict(self.input_signals)
         self.last_sample = -np.inf  # time of the last call of the controller
+        self.samples = Samples()
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
         self.past: list[PastEvent] = []
         self.info: dict[str, object] = {}  # statistics of the stepper
@@ -178,8 +181,13 @@ class Run:
                     f"the controller returned a value for {name!r} at t = {self.t:g} s; "
                     f"{'ports are' if first else 'at the start it returned values for'}: {', '.join(ports)}"
                 )
+            if isinstance(self.signals.get(port), ServoSignal):
+                raise InputError(
+                    f"the controller returned a value for {name!r}, where a servo acts; give its feedforward="
+                )
             shape = task.system.ports.shape(name)
             self.signals[port] = Constant(as_vector(f"controller, {name!r} at t = {self.t:g} s", value, shape))
+        self.samples.add(self.t, values)
 
     def controlled(self) -> dict[str, np.ndarray]:
         """The current values of the inputs that the controller has set."""
@@ -196,7 +204,8 @@ class Run:
         """u at the current time, over all ports."""
         u = np.zeros(self.task.system.ports.size)
         for name, signal in self.signals.items():
-            u[self.task.system.ports[name]] = signal.at(self.t)
+            if not isinstance(signal, ServoSignal):
+                u[self.task.system.ports[name]] = signal.at(self.t)
         return u
 
     # --- states and results ------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -116,6 +116,8 @@ class Task:
     threads: int = 1  # number of threads that share the bodies of a step
     memory: Mapping[str, np.ndarray] | None = None  # of the stepper of a resumed run
     corners: tuple[float, ...] = ()  # times at which steps end
+    servos: Mapping[str, Any] = field(default_factory=dict)  # by joint
+    unstable: str = ""  # says that the loop of a controller is unstable
 
 
 class Scheme(Protocol):
