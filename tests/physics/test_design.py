@@ -62,6 +62,17 @@ def test_without_gradients_the_same_is_found_with_more_runs():
     assert slow.gradients == 0 and slow.evaluations > 2 * quick.evaluations
 
 
+def test_without_gradients_and_constraints_a_simplex_finds_the_end_of_the_valley():
+    """And beside a wall: runs fail for y > 1.3."""
+    slow = optimise(Rosenbrock(), **START, gradients=False, most=3000)
+    walled = optimise(
+        Rosenbrock(broken=lambda x, y: y > 1.3), **{**START, "gains": {"y": 0.5}}, gradients=False, most=3000
+    )
+    for found in (slow, walled):
+        assert (found.values["x"], found.gains["y"]) == pytest.approx((1.0, 1.0), abs=1e-4) and found.converged
+    assert not slow.failed and walled.failed
+
+
 def test_no_run_is_made_twice():
     problem = Rosenbrock()
     found = optimise(problem, **START, constraints=[disc])
@@ -119,6 +130,52 @@ def test_the_number_of_runs_is_bounded_and_a_level_is_enough():
     enough = optimise(Rosenbrock(), **START, until=1.0)
     assert enough.number <= 1.0 and enough.converged
     assert [trial.number <= 1.0 for trial in enough.history] == [False] * (enough.evaluations - 1) + [True]
+
+
+# --- time and progress --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Compiled(Rosenbrock):
+    """A problem whose clock goes on by a minute for the first run and by `run` for later ones."""
+
+    run: float = 1.0
+    now: float = 0.0
+
+    def value(self, values, gains):
+        self.now += 60.0 + self.run if not self.asked else self.run
+        return super().value(values, gains)
+
+
+@pytest.mark.parametrize(("run", "quicker"), [(0.1, True), (10.0, False)])
+def test_a_search_says_how_long_it_compiled_and_whether_one_without_gradients_is_quicker(monkeypatch, run, quicker):
+    problem = Compiled(run=run)
+    monkeypatch.setattr("phloat.twin.design.time.perf_counter", lambda: problem.now)
+    found = optimise(problem, **START)
+    assert len(found.seconds) == found.evaluations and found.compiling == pytest.approx(60.0)
+    assert ("Nelder-Mead" in found.advice) == quicker == ("Nelder-Mead" in str(found))
+    assert "60 s to compile" in str(found)
+    without = optimise(Compiled(run=run), **START, gradients=False, most=50)
+    assert without.advice == ""
+
+
+def test_progress_is_shown_from_the_first_run_on(capsys, monkeypatch):
+    optimise(Rosenbrock(), **START)
+    assert capsys.readouterr().err == ""
+    shown = []
+
+    class Watched(Rosenbrock):
+        def value(self, values, gains):
+            shown.append(capsys.readouterr().err)
+            return super().value(values, gains)
+
+    monkeypatch.setattr("phloat.motion.run.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("phloat.motion.run.progress.PAUSE", 0.0)
+    optimise(Watched(broken=lambda x, y: y > 2.0), **START, progress=True)
+    assert "compiles the run and its gradient" in shown[0]
+    assert "run 1 of at most 200" in shown[1] and "number 29, gradient" in shown[1]
+    optimise(Watched(), **START, progress=True, gradients=False, most=3)
+    assert "compiles the run, unless" in shown[-3] and "gradient" not in shown[-2] and "number 29" in shown[-2]
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
@@ -11,6 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from phloat.errors import AccuracyError, ConvergenceError, InputError, finite, mapping, positive, unknown, whole_number
+from phloat.motion.run.progress import Bar
 
 if TYPE_CHECKING:
     from phloat.twin.gradients import Problem
@@ -26,6 +28,12 @@ MET = 1e-6  # in x: how far outside a constraint counts as on it
 STEP = 1e-4  # in x, for differences of constraints
 ROUNDS = 4  # of scaling the number anew
 ROUND_OFF = 1e-14  # of the first number: less is nothing
+METHODS = {  # (with gradients, with constraints)
+    **{(True, True): "SLSQP", (True, False): "L-BFGS-B"},
+    **{(False, True): "COBYLA", (False, False): "Nelder-Mead"},
+}
+SIMPLEX = 0.1  # in x: the first step of searches without gradients
+FREE_RUNS = 50  # that a search without gradients (Nelder–Mead) needs for each variable
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Design:
-    """What a search found. `evaluations` counts all runs, `gradients` those that were differentiated too."""
+    """What a search found. `evaluations` counts all runs, `gradients` those that were differentiated too.
+
+    `seconds` are those of each run; the first one includes compiling. `advice` says if a search without gradients had been quicker.
+    """
 
     values: dict[Any, float]
     gains: dict[str, float]
@@ -49,6 +60,26 @@ class Design:
     gradients: int
     converged: bool
     message: str
+    seconds: tuple[float, ...] = ()
+
+    @property
+    def compiling(self) -> float:
+        """How long the first run took more than later ones (s)."""
+        return max(self.seconds[0] - float(np.median(self.seconds[1:])), 0.0) if len(self.seconds) > 1 else 0.0
+
+    @property
+    def advice(self) -> str:
+        """A sentence if compiling the gradient took longer than a search without gradients, else nothing."""
+        variables = len(self.values) + len(self.gains)
+        if not self.gradients or self.compiling <= FREE_RUNS * variables * float(
+            np.median(self.seconds[1:] or [np.inf])
+        ):
+            return ""
+        return (
+            f"compiling took {self.compiling:.0f} s, longer than the {FREE_RUNS * variables} runs that a search without gradients "
+            f"needs for {variables} variable{'s' * (variables > 1)}: gradients=False, which compiles less, or SciPy's minimize "
+            "(Nelder-Mead) around simulate, which compiles nothing, would be quicker"
+        )
 
     @property
     def failed(self) -> tuple[Trial, ...]:
@@ -58,9 +89,11 @@ class Design:
     def __str__(self) -> str:
         first = self.history[0]
         counts = f"{self.evaluations} runs, {self.gradients} with gradients, {len(self.failed)} failed"
+        if self.seconds:
+            counts += f", {sum(self.seconds):.0f} s ({self.compiling:.0f} s to compile)"
         lines = [f"{counts}: {self.message}", f"  number: {first.number:.6g} → {self.number:.6g}"]
         lines += [f"  {k}: {first.variables[k]:.6g} → {v:.6g}" for k, v in {**self.values, **self.gains}.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *([f"  {self.advice}"] if self.advice else [])])
 
 
 def optimise(
@@ -74,20 +107,23 @@ def optimise(
     tolerance: float = 1e-8,
     most: int = 200,
     until: float | None = None,
+    progress: bool | None = None,
 ) -> Design:
     """The values and gains between their bounds for which the number of the problem is least, as far as a local search sees.
 
     `constraints` are functions of all variables by name, {name: value} → a number that must not be negative, alone or in a pair
-    with the function of their derivatives, {name: value} → {name: derivative}; without it they are differenced. SLSQP, or
-    L-BFGS-B where there are none; with `gradients=False` COBYLA, which asks for numbers only. It ends when the number changes by
-    less than `tolerance` of itself, after `most` runs, or as soon as it is `until` or less. A run that fails (an impossible
-    body, Newton's method, NaN) is kept in `failed` with the reason, and the search backs off; if the first one fails, so does
-    the call.
+    with the function of their derivatives, {name: value} → {name: derivative}; without it they are differenced. The method is
+    SLSQP, or L-BFGS-B without constraints; with `gradients=False`, which asks for numbers only, COBYLA, or Nelder–Mead without
+    constraints. The search ends when the number changes by less than `tolerance` of itself, after `most` runs, or as soon as it
+    is `until` or less. A run that fails (an impossible body, Newton's method, NaN) is kept in `failed` with the reason, and the
+    search backs off; if the first one fails, so does the call. `progress` shows what is compiled, then each run with its number
+    and gradient (the norm, by the variables as fractions of their bounds): on terminals and in notebooks, or always if True.
     """
     start = _started(values, gains or {}, bounds)
     scales = {name: Scale(*map(float, bounds[name])) for name in start}
     whole_number("most", most, 1)
     asked_with_gradient = 0
+    display = Display(most, "the run and its gradient" if gradients else "the run", Bar(progress))
 
     def asked(variables: dict[Any, float]) -> tuple[float, Values]:
         nonlocal asked_with_gradient
@@ -100,9 +136,12 @@ def optimise(
         return answer
 
     pairs = [given if isinstance(given, tuple) else (given, None) for given in constraints]
-    search = Search(asked, scales, pairs, most, until)
-    method = ("SLSQP" if constraints else "L-BFGS-B") if gradients else "COBYLA"
-    message, converged = search.go(start, method, positive("tolerance", tolerance))
+    search = Search(asked, scales, pairs, most, until, display)
+    method = METHODS[gradients, bool(constraints)]
+    try:
+        message, converged = search.go(start, method, positive("tolerance", tolerance))
+    finally:
+        display.bar.clear()
     x, number = search.best()
     if (short := search.short(x)) > 0.0:
         raise InputError(
@@ -111,7 +150,8 @@ def optimise(
         )
     best = search.named(x)
     found = {name: best[name] for name in values}, {name: best[name] for name in gains or {}}
-    return Design(*found, number, tuple(search.trials), len(search.trials), asked_with_gradient, converged, message)
+    counts = len(search.trials), asked_with_gradient
+    return Design(*found, number, tuple(search.trials), *counts, converged, message, tuple(display.seconds))
 
 
 def _started(values: Values, gains: Mapping[str, float], bounds: Mapping[Any, tuple[float, float]]) -> dict[Any, float]:
@@ -172,6 +212,34 @@ class Scale:
         return value * self.stretch if self.decades else self.stretch
 
 
+@dataclass(eq=False)
+class Display:
+    """The progress of a search, and how long each run took."""
+
+    most: int
+    what: str  # is compiled
+    bar: Bar
+    seconds: list[float] = field(default_factory=list)
+    begin: float = 0.0
+
+    def before(self) -> None:
+        """Before a run: says what the first one compiles, at once."""
+        if not self.seconds and not self.bar.hidden:
+            self.bar.draw(0.0, f"run 1 compiles {self.what}, unless that is done: half a minute to two, as a rule")
+        self.begin = time.perf_counter()
+
+    def after(self, number: float | None, slope: float = 0.0) -> None:
+        """After a run with this number (None: it failed) and this norm of the slopes by x (0: it has none)."""
+        self.seconds.append(time.perf_counter() - self.begin)
+        if self.bar.due() or (len(self.seconds) == 1 and not self.bar.hidden):
+            run = f"run {len(self.seconds)} of at most {self.most}, {self.bar.elapsed:.0f} s"
+            compiled = f" (the first {self.seconds[0]:.0f} s)"
+            found = (
+                "failed" if number is None else f"number {number:.6g}" + (f", gradient {slope:.1e}" if slope else "")
+            )
+            self.bar.draw(len(self.seconds) / self.most, f"{run}{compiled}: {found}")
+
+
 class OverError(Exception):
     """The search need not, or must not, go on."""
 
@@ -189,6 +257,7 @@ class Search:
     constraints: Sequence[tuple[Limit, Slopes | None]]
     most: int
     until: float | None
+    display: Display
     trials: list[Trial] = field(default_factory=list)
     known: dict[bytes, tuple[float, np.ndarray]] = field(default_factory=dict)
     sizes: list[float] = field(default_factory=list)  # of the slopes of the constraints at the start
@@ -224,6 +293,7 @@ class Search:
         if len(self.trials) >= self.most:
             raise OverError(f"stopped after {self.most} runs", False)
         variables = self.named(x)
+        self.display.before()
         try:
             number, slopes = self.asked(variables)
             row = np.array([slopes.get(name, 0.0) * s.slope(variables[name]) for name, s in self.scales.items()])
@@ -235,8 +305,10 @@ class Search:
             if not self.known:
                 raise
             self.trials.append(Trial(variables, None, str(failure)))
+            self.display.after(None)
             return self.wall(x)
         self.trials.append(Trial(variables, number))
+        self.display.after(number, float(np.linalg.norm(row)))
         self.known[x.tobytes()] = number, row
         if self.until is not None and number <= self.until and self.short(x) == 0.0:
             raise OverError(f"the number is {self.until:g} or less", True)
@@ -290,8 +362,18 @@ class Search:
         limits = [{"type": "ineq", "fun": lambda x, k=k: self.limit(k, x)} for k in count]
         task: dict[str, Any] = {"method": method, "bounds": [(0.0, 1.0)] * len(self.scales)}
         if method == "COBYLA":
-            options = {"tol": tolerance**0.5, "maxiter": 10 * self.most, "rhobeg": 0.1}
+            options = {"tol": tolerance**0.5, "maxiter": 10 * self.most, "rhobeg": SIMPLEX}
             return task | {"fun": lambda x: scaled(x)[0], "constraints": limits, "options": options}
+        if method == "Nelder-Mead":
+            x, _ = self.best()
+            corners = np.vstack([x, x + np.diag(np.where(x > 0.5, -SIMPLEX, SIMPLEX))])
+            options = {
+                "xatol": tolerance**0.5,
+                "fatol": tolerance,
+                "maxfev": 10 * self.most,
+                "initial_simplex": corners,
+            }
+            return task | {"fun": lambda x: scaled(x)[0], "options": options}
         task |= {"fun": scaled, "jac": True, "options": {"ftol": tolerance, "maxiter": self.most}}
         if method == "L-BFGS-B":
             task["options"]["gtol"] = tolerance**0.5  # the number is then as near, by its curvature
