@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from bodies_zoo import steel
-from looking_zoo import HOSTILE, falling, hostile, satellite, sliding, turning
+from looking_zoo import HOSTILE, falling, hostile, in_si, satellite, sliding, turning
 
 import phloat as ph
 from phloat.view.diagram import block_positions, diagram_lines
@@ -15,9 +15,9 @@ from phloat.view.mechanism import film_frames, frame_renderer
 def test_a_body_at_a_place_is_drawn_in_its_axes_and_in_space(tmp_path):
     run = sliding()
     bent, there = ph.plot(run, "rod", s=0.5).axes
-    np.testing.assert_allclose(bent.lines[1].get_ydata(), run.displacement("rod", s=0.5)[:, 1])
+    np.testing.assert_allclose(in_si(bent, 1), run.displacement("rod", s=0.5)[:, 1])
     np.testing.assert_allclose(there.lines[0].get_ydata(), run.position("rod", s=0.5)[:, 0])
-    assert (bent.get_ylabel(), there.get_ylabel(), there.get_xlabel()) == ("deformation (m)", "position (m)", "t (s)")
+    assert (bent.get_ylabel(), there.get_ylabel(), there.get_xlabel()) == ("deformation (mm)", "position (m)", "t (s)")
     at = ph.plot(run, "rod", at=(0.15, 0.003, 0.0)).axes[1]
     np.testing.assert_allclose(at.lines[1].get_ydata(), run.position("rod", at=(0.15, 0.003, 0.0))[:, 1])
 
@@ -25,11 +25,11 @@ def test_a_body_at_a_place_is_drawn_in_its_axes_and_in_space(tmp_path):
 def test_a_joint_is_drawn_with_its_forces_and_moments():
     run = turning()
     labels = [ax.get_ylabel() for ax in ph.plot(run, "hinge").axes]
-    assert labels == ["joint angle (rad)", "joint force (N)", "joint moment (N m)"]
+    assert labels == ["joint angle (rad)", "joint force (N)", "joint moment (mN m)"]
     angle, force, moment = ph.plot(run, "hinge").axes
     np.testing.assert_allclose(angle.lines[0].get_ydata(), run["hinge.angle"])
     np.testing.assert_allclose(force.lines[2].get_ydata(), run["hinge.lam"][:, 2])
-    np.testing.assert_allclose(moment.lines[0].get_ydata(), run["hinge.lam"][:, 3])
+    np.testing.assert_allclose(in_si(moment), run["hinge.lam"][:, 3])
     assert moment.lines[0].get_label() == "hinge, perpendicular xz"
 
 
@@ -81,22 +81,22 @@ def test_the_map_of_a_moment_is_force_times_arm(loaded):
 
 def test_all_resultants_that_are_there_are_mapped():
     labels = [ax.get_ylabel() for ax in ph.plot(turning(), "bar", stress=True).axes]
-    assert [label for label in labels if "(" in label] == ["N (N)", "T (N m)", "M_y (N m)", "M_z (N m)"]
+    assert [label for label in labels if "(" in label] == ["N (N)", "T (mN m)", "M_y (N m)", "M_z (N m)"]
 
 
 def test_stress_at_a_place_and_at_a_point(loaded):
     force, moment = ph.plot(loaded, "beam", stress=True, s=0.25).axes
-    np.testing.assert_allclose(moment.lines[0].get_ydata(), loaded.stress("beam", s=0.25)["M_z"])
+    np.testing.assert_allclose(in_si(moment), loaded.stress("beam", s=0.25)["M_z"])
     assert force.get_ylabel() == "force (N)"
     (ax,) = ph.plot(loaded, "beam", stress=True, at=(0.25, 0.005, 0.0)).axes
-    np.testing.assert_allclose(ax.lines[-1].get_ydata(), 7.5 * 0.005 / (0.02 * 0.01**3 / 12), rtol=1e-6)  # M y / I
+    np.testing.assert_allclose(in_si(ax, -1), 7.5 * 0.005 / (0.02 * 0.01**3 / 12), rtol=1e-6)  # M y / I
 
 
 def test_the_largest_stress_of_a_plate_is_drawn_over_time():
     run = turning()
     size, where = ph.plot(run, "panel", stress=True).axes
     largest, points = run.von_mises("panel")
-    np.testing.assert_allclose(size.lines[0].get_ydata(), largest)
+    np.testing.assert_allclose(in_si(size), largest)
     np.testing.assert_allclose(where.lines[1].get_ydata(), points[:, 1])
 
 

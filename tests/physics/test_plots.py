@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bodies_zoo import steel
+from looking_zoo import in_si
 from messages import raises
 
 import phloat as ph
@@ -110,12 +111,13 @@ def swung(hung):
 def test_a_result_is_drawn_over_time(swung, tmp_path):
     figure = ph.plot(swung)
     labels = [ax.get_ylabel() for ax in figure.axes]
-    assert labels == ["deformation (m)", "joint angle (rad)", "energy (J)"]
-    bent, angle, energy = figure.axes
-    np.testing.assert_allclose(bent.lines[0].get_ydata(), swung.displacement("a", s=1.0)[:, 1])
+    assert labels == ["joint angle (rad)", "deformation (mm)", "deformation (µm)", "energy (mJ)"]
+    angle, bent, other, energy = figure.axes
+    np.testing.assert_allclose(in_si(bent), swung.displacement("a", s=1.0)[:, 1])
+    np.testing.assert_allclose(in_si(other), swung.displacement("b", s=1.0)[:, 1])
     assert bent.lines[0].get_label() == "a, y at s = 1"
     np.testing.assert_allclose(angle.lines[0].get_ydata(), swung["pin.angle"])
-    np.testing.assert_allclose(energy.lines[-1].get_ydata(), swung.energy)
+    np.testing.assert_allclose(in_si(energy, -1), swung.energy)
     figure.savefig(tmp_path / "result.png")
 
 
@@ -123,10 +125,11 @@ def test_a_ledger_is_drawn_with_its_residual_beneath(swung, tmp_path):
     ledger = ph.energy_ledger(swung)
     figure = ph.plot(ledger)
     stored, since, missing = figure.axes
-    np.testing.assert_allclose(stored.lines[-1].get_ydata(), swung.energy)
+    np.testing.assert_allclose(in_si(stored, -1), swung.energy)
     assert [line.get_label() for line in since.lines] == ["pin", "stored"]
     assert missing.get_yscale() == "log"
     assert f"{ledger.relative:.1e}" in missing.get_title(loc="right")
+    assert f"{np.abs(ledger.residual).max():.1e} J" in missing.get_title(loc="right")
     figure.savefig(tmp_path / "ledger.png")
 
 
@@ -141,6 +144,19 @@ def test_a_body_in_free_flight_is_drawn_by_its_position(tmp_path):
     still = ph.energy_ledger(ph.simulate(resting, ph.place(resting, {}), 0.05, dt=1e-2, u=nothing))
     assert still.relative == 0.0
     ph.plot(still).savefig(tmp_path / "still.png")
+
+
+def test_of_many_elastic_bodies_those_are_drawn_that_deform_most():
+    link = ph.Beam(0.2, ph.Rectangle(0.02, 0.004), steel).discretise(1)
+    joints = [ph.Revolute("ground", "0.P")] + [ph.Revolute(f"{k}.C", f"{k + 1}.P") for k in range(7)]
+    chain = ph.connect({str(k): link for k in range(8)}, joints, plane="xy", gravity=(0, -9.81, 0))
+    run = ph.simulate(chain, ph.place(chain), 0.02, dt=2e-3)
+    sizes = {name: np.abs(run[f"{name}.u_f"]).max() for name in chain.bodies}
+    most = sorted(sorted(sizes, key=sizes.get)[2:])
+    figure = ph.plot(run)
+    bent = [ax for ax in figure.axes if ax.get_ylabel().startswith("deformation")]
+    assert [ax.lines[0].get_label().partition(",")[0] for ax in bent] == most
+    assert "6 of 8" in bent[0].get_title(loc="right")
 
 
 # --- bodies on meshes ------------------------------------------------------------------------------------------------
@@ -205,8 +221,9 @@ def test_a_linear_motion_is_drawn_over_time(tmp_path):
     system = ph.tie({"plate": plate}, [ph.Pressure("plate", 1e4, name="push")])
     run = ph.simulate(system, t_end=2e-3, dt=1e-4, u={"push": 1.0})
     figure = ph.plot(run)
-    moved, energy = figure.axes
+    moved, energy, missing = figure.axes
     assert moved.lines[0].get_label().startswith("plate, z at (1, ")
-    np.testing.assert_allclose(energy.lines[-1].get_ydata(), run.energy)
+    np.testing.assert_allclose(in_si(energy, -1), run.energy)
     assert [line.get_label() for line in energy.lines] == ["push, supplied", "stored"]
+    assert f"{np.abs(run.residual).max():.1e} J" in missing.get_title(loc="right")
     figure.savefig(tmp_path / "linear.png")

@@ -1,5 +1,6 @@
 """Short runs for tests of plots, films and pages, computed once: in a plane, in space with plate and solid, with hostile names."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -78,3 +79,12 @@ def falling() -> ph.Result:
     """A run of the double pendulum with hostile names, from rest."""
     system = hostile()
     return ph.simulate(system, ph.place(system), 0.02, dt=2e-3)
+
+
+FACTORS = {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
+
+
+def in_si(ax, k: int = 0) -> np.ndarray:
+    """The k-th line of an axes in SI units, by the prefix of the unit in its label."""
+    prefix, _ = re.fullmatch(r".*\(([GMkmµn]?)(m|N|N m|J|Pa|rad|m/s)\)", ax.get_ylabel()).groups()
+    return FACTORS[prefix] * np.asarray(ax.lines[k].get_ydata())

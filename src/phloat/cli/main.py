@@ -310,7 +310,13 @@ def _add_arguments(commands: dict[str, Any]) -> None:
 
     add("run modes response sweep", "model", help="a model file, YAML or JSON")
     add("check", "models", nargs="+", metavar="model", help="a model file, YAML or JSON")
-    add("run", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.run, or the next free name)")
+    add(
+        "run",
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="where it is written (default: MODEL.run, or the next free name)",
+    )
     add("sweep", "-o", "--output", metavar="FOLDER", help="where it is written (default: MODEL.sweep)")
     switch("run", "--overwrite", help="replace the run that is in the folder")
     switch("sweep", "--overwrite", help="replace the sweep that is in the folder")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,12 +29,16 @@ from phloat.view import analyses
 from phloat.view.diagram import plot_diagram
 from phloat.view.figures import (
     DIVERGING,
-    colour_cycle,
+    Panels,
+    draw_lines,
+    draw_residual,
     even_indices,
     finish_panels,
     label_text,
     new_figure,
     panels,
+    plot_lines,
+    prefixed_unit,
     require_package,
 )
 from phloat.view.matrices import plot_matrices
@@ -42,12 +46,11 @@ from phloat.view.mechanism import plot_modes, plot_system
 from phloat.view.quantities import AXES, COORDINATES, EFFORTS, Lines, axis_lines, component_lines, joint_efforts, peak
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Point = Sequence[float] | None  # a material point, in body axes
-Panels = list[tuple[str, Lines]]  # for each panel the label of its axis, with the unit, and its lines by name
 MAX_TIMES = 2000  # of a map
+MAX_BENT = 6  # elastic bodies whose deformation is drawn
 NEGLIGIBLE = 1e-9  # relative to the largest force or moment: smaller resultants count as zero
 
 Analysis = Modes | Response | BandError | PoleZeros | Campbell | Terms | LinearPHDAE | LinearResult | Ledger | Ensemble
@@ -151,44 +154,49 @@ def _require_none(label: str, **options: object) -> None:
 
 def plot_ledger(x: Ledger) -> Figure:
     """Three panels: energy stored; energy supplied, dissipated and stored since the start; residual on a logarithmic axis."""
-    figure, (top, middle, bottom) = panels([3.0, 3.0, 1.5])
-    draw_lines(top, x.t, x.stored, "stored (J)")
-    if len(x.stored) > 1:
-        top.plot(x.t, x.energy, color="0.35", lw=2.5, alpha=0.5, label="all")
-    draw_lines(middle, x.t, x.supplied, "since the start (J)")
-    colours = colour_cycle(len(x.supplied) + len(x.dissipated))[len(x.supplied) :]
-    for (name, line), colour in zip(x.dissipated.items(), colours, strict=True):
-        middle.plot(x.t, -line, color=colour, ls="--", label=label_text(f"− {name}, dissipated"))
-    middle.plot(x.t, x.energy - x.energy[0], color="0.35", lw=2.5, alpha=0.5, label="stored")
-    size = np.abs(x.residual)
-    bottom.semilogy(x.t, np.where(size > 0.0, size, np.nan), color="0.2", lw=1)
-    bottom.set_ylabel("|residual| (J)")
-    bottom.set_title(f"largest: {x.relative:.1e} of the largest energy", fontsize=8, loc="right")
+    figure, (top, middle, bottom) = panels([3.0, 3.0, 1.8])
+    stored = {**x.stored, **({"all": x.energy} if len(x.stored) > 1 else {})}
+    draw_lines(top, x.t, stored, "stored (J)", total="all")
+    lost = {f"− {name}, dissipated": -line for name, line in x.dissipated.items()}
+    since = {**x.supplied, **lost, "stored": x.energy - x.energy[0]}
+    draw_lines(middle, x.t, since, "since the start (J)", total="stored", dashed=tuple(lost))
+    if not x.supplied and not lost:  # round-off does not fill the panel
+        middle.set_ylim(np.array([-1.0, 1.0]) * max(1e-6 * float(np.abs(x.energy).max()), *np.abs(middle.get_ylim())))
+    draw_residual(bottom, x.t, x.residual, x.relative)
     return finish_panels(figure, [top, middle, bottom], "t (s)")
 
 
 def plot_result(x: Result) -> Figure:
-    """The largest deformation of each elastic body, coordinates of joints, and energies, over time; positions of bodies if there
-    is neither."""
-    bent: Lines = {}
-    positions: Lines = {}
-    for name, body in x.system.bodies.items():
-        bent |= _largest_deformation(x, name) if body.coordinates else {}
-        positions |= axis_lines(x[f"{name}.r_P"], f"{name}, ")
-    panels = [*([("deformation (m)", bent)] if bent else []), *_joint_panels(x, list(x.coordinates))]
-    panels = panels or [("position (m)", positions)]
-    return plot_lines(x.t, [*panels, ("energy (J)", _energy_lines(x))])
+    """Coordinates of joints, the largest deformation of each elastic body in a scale of its own, and energies, over time; positions
+    of bodies if there is neither. Of more than MAX_BENT elastic bodies those are drawn that deform most."""
+    bent = [_largest_deformation(x, name) for name, body in x.system.bodies.items() if body.coordinates]
+    sizes = [float(np.abs(line).max()) for lines in bent for line in lines.values()]
+    most = sorted(np.argsort(-np.array(sizes), kind="stable")[:MAX_BENT].tolist())
+    shown: Panels = [*_joint_panels(x, list(x.coordinates)), *(("deformation (m)", bent[k]) for k in most)]
+    if not shown:
+        moved = (axis_lines(x[f"{name}.r_P"], f"{name}, ") for name in x.system.bodies)
+        shown = [("position (m)", {key: line for lines in moved for key, line in lines.items()})]
+    figure = plot_lines(x.t, [*shown, ("energy (J)", _energy_lines(x))])
+    if len(most) < len(bent):
+        figure.axes[len(shown) - len(most)].set_title(
+            f"the {len(most)} of {len(bent)} elastic bodies that deform most", fontsize=8, loc="right"
+        )
+    return figure
 
 
 def plot_linear_result(x: LinearResult) -> Figure:
-    """The largest displacement of each body, and the energy stored, supplied and lost, over time."""
+    """The largest displacement of each body, the energy stored, supplied and lost, and the residual of their balance, over time."""
     moved = {}
     for name, part in x.system.fields.items():
         line, axis, where = peak(x.displacement(name), part.points)
         moved[f"{name}, {AXES[axis]} at {where}"] = line[:, axis]
     since = {f"{name}, supplied": work for name, work in x.supplied.items()} | {"damping": -x.lost}
     energies = {name: line for name, line in since.items() if line.any()} | {"stored": x.energy}
-    return plot_lines(x.t, [("displacement (m)", moved), ("energy (J)", energies)])
+    figure, (top, middle, bottom) = panels([2.5, 2.5, 1.5])
+    draw_lines(top, x.t, moved, "displacement (m)")
+    draw_lines(middle, x.t, energies, "energy (J)", total="stored")
+    draw_residual(bottom, x.t, x.residual, float(np.abs(x.residual).max() / (np.abs(x.energy).max() or 1.0)))
+    return finish_panels(figure, [top, middle, bottom], "t (s)")
 
 
 def _largest_deformation(x: Result, name: str) -> Lines:
@@ -210,21 +218,6 @@ def _energy_lines(x: Result) -> Lines:
     parts = {part: x.accounts.bodies[:, :, k].sum(axis=1) for k, part in enumerate(COMPONENTS)}
     parts["springs"] = x.accounts.springs.sum(axis=1)
     return {name: line for name, line in parts.items() if np.any(line)} | {"all": x.energy}
-
-
-def plot_lines(t: np.ndarray, contents: Panels) -> Figure:
-    """A figure of panels of lines over time t (s)."""
-    figure, axes = panels([2.5] * len(contents))
-    for ax, (label, lines) in zip(axes, contents, strict=True):
-        draw_lines(ax, t, lines, label)
-    return finish_panels(figure, axes, "t (s)")
-
-
-def draw_lines(ax: Axes, t: np.ndarray, lines: Mapping[str, np.ndarray], label: str) -> None:
-    """Draws lines over time t in one axes, with this label of its vertical axis."""
-    for (name, line), colour in zip(lines.items(), colour_cycle(len(lines)), strict=True):
-        ax.plot(t, line, color=colour, lw=1.2, label=label_text(name))
-    ax.set_ylabel(label)
 
 
 # --- chosen quantities -----------------------------------------------------------------------------------------------
@@ -333,10 +326,13 @@ def _stress_maps(x: Result, name: str, bodies: list[str], stress: str | bool) ->
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for ax, key in zip(axes, names, strict=True):
         largest = float(np.abs(resultants[key]).max()) or 1.0
-        colours = {"cmap": DIVERGING, "vmin": -largest, "vmax": largest}
-        mesh = ax.pcolormesh(x.t[indices], place, resultants[key].T, shading="nearest", rasterized=True, **colours)
+        factor, unit = prefixed_unit(largest, resultant_unit(key))
+        colours = {"cmap": DIVERGING, "vmin": -largest / factor, "vmax": largest / factor}
+        mesh = ax.pcolormesh(
+            x.t[indices], place, resultants[key].T / factor, shading="nearest", rasterized=True, **colours
+        )
         ax.set_ylabel(f"s along {label_text(name)}")
-        figure.colorbar(mesh, ax=ax, label=f"{key} ({resultant_unit(key)})")
+        figure.colorbar(mesh, ax=ax, label=f"{key} ({unit})")
     axes[-1].set_xlabel("t (s)")
     return figure
 
