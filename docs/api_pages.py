@@ -122,7 +122,7 @@ def _block(name: str, thing: object) -> str:
     return f"```{{eval-rst}}\n.. automodule:: {module_of(thing)}\n   :members:\n```\n"
 
 
-SECTIONS = ("Parameters", "Returns", "Raises", "Examples", "Notes", "See Also", "Attributes")
+SECTIONS = ("Parameters", "Returns", "Raises", "Warns", "Examples", "Notes", "See Also", "Attributes")
 
 
 def as_rst(lines: list[str]) -> None:
