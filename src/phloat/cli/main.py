@@ -24,7 +24,7 @@ from phloat.cli.console import PIPE, SUCCESS, Console, is_utf, report_error
 
 DESCRIPTION = "Flexible mechanisms: simulation, modes, pages in a browser.\nModels are YAML or JSON files."
 EPILOG = """\
-begin:
+to begin:
   phloat examples                     lists models to try
   phloat examples crank_slider        copies crank_slider.yaml here
   phloat check crank_slider.yaml      checks it, counts degrees of freedom
@@ -325,7 +325,7 @@ def _add_arguments(commands: dict[str, Any]) -> None:
     add("run", "--dt", metavar="TIME", help="the step, instead of the model's")
     add("run", "--threads", type=int, default=1, metavar="N", help="threads that share the bodies of a large system")
     switch("run", "--no-page", help="write no page")
-    add("modes", "--count", type=int, metavar="N", help="how many of the lowest, rigid ones included")
+    add("modes", "--count", type=int, metavar="N", help="how many of the lowest modes, rigid ones included")
     what = "a joint whose free axes are locked (may be repeated)"
     add("modes", "--lock", action="append", metavar="JOINT", help=what)
     switch("modes", "--at-start", help="modes at the start, even if the model has them along a quantity")
@@ -351,5 +351,5 @@ def _add_arguments(commands: dict[str, Any]) -> None:
         "check": ".png, .svg, .pdf (the mechanism)",
         "verify": ".txt, .json",
     }.items():
-        what = f"write a file: {endings}; again for more"
+        what = f"write a file: {endings}; may be repeated"
         add(name, "-o", "--output", action="append", default=[], metavar="FILE", help=what)
