@@ -33,7 +33,7 @@ METHODS = {  # (with gradients, with constraints)
     **{(False, True): "COBYLA", (False, False): "Nelder-Mead"},
 }
 SIMPLEX = 0.1  # in x: the first step of searches without gradients
-FREE_RUNS = 50  # that a search without gradients (Nelder–Mead) needs for each variable
+FREE_RUNS = 75  # that a search without gradients (Nelder–Mead) needs for each variable
 
 
 @dataclass(frozen=True)
