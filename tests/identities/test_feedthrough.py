@@ -446,7 +446,21 @@ def test_a_pi_controller_with_a_direct_term_is_the_spring_and_damper():
     together, inside = (ph.simulate(x, start, 0.5, dt=0.005, controller=c) for x, c in ((plant, mine), (plant, other)))
     np.testing.assert_allclose(together.e, inside.e, atol=1e-9)
     closed = ph.simulate(loop, start, 0.5, dt=0.005)
-    np.testing.assert_allclose(together.e, closed.e[:, : plant.rows.size], atol=1e-9)
+    np.testing.assert_allclose(together.e, closed.e[:, loop.rows.indices(plant.rows)], atol=1e-9)
+
+
+def test_the_integral_part_of_a_controller_is_a_spring_in_the_order_of_rows():
+    """Continuous stresses are more than motions: without the order (v | σ) each of the others would be a pole at zero."""
+    rod = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel, damping=ph.KelvinVoigt(1e-5), spaces="paper").discretise(4)
+    hinges = [ph.Revolute("ground", "a.P", name="shoulder"), ph.Revolute("a.C", "b.P", name="elbow")]
+    spring = [ph.JointSpring("elbow", stiffness=30.0), ph.JointDamper("elbow", damping=4.0)]
+    arm, sprung = (ph.connect({"a": rod, "b": rod}, parts, plane="xy") for parts in (hinges, hinges + spring))
+    controller = ph.control.passive_controller(pi(), ph.Wire("port", "elbow"), name="c")
+    loop = ph.control.closed_loop(ph.linearise(arm, ph.place(arm)), controller)
+    reference = ph.linearise(sprung, ph.place(sprung))
+    assert loop.passive and loop.rows["c.x"].start >= loop.split > 0
+    np.testing.assert_allclose(ph.poles(loop)[1:], ph.poles(reference)[1:], rtol=1e-6)  # beside the rigid motion
+    np.testing.assert_allclose(ph.modes(loop, 6).omega, ph.modes(reference, 6).omega, rtol=1e-8, atol=1e-6)
 
 
 def test_a_loop_with_a_plant_that_has_a_feedthrough_is_that_of_the_transfer_functions():

@@ -74,6 +74,8 @@ def _with_controller(plant: LinearPHDAE, controller: PassiveController) -> Linea
     for port in (p for p in flow_ports(plant) if p in controller.ports):
         raise JointError(f"port {port!r} takes a flow; a controller needs one that takes an effort")
     inner = controller.system.prefixed(controller.name)
+    if inner.split < 0 and not (largest(inner.J) or largest(inner.R)):
+        inner = replace(inner, split=0)  # integrals of flows of the plant, as the strains of springs
     T = wiring(controller.name, controller.system.ports, controller.wires, controller.ports, plant.ports)
     if largest(inner.B_lam):
         raise JointError(f"controller {controller.name!r} has a port that takes a flow; use one that takes an effort")
