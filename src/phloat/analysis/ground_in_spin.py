@@ -77,6 +77,8 @@ def _elements_on_ground(system: System, state: State) -> Iterator[tuple[Element,
 
 def require_same_all_round(system: System, state: State, spin: np.ndarray, about: np.ndarray) -> None:
     """Raises InputError for joints, springs and dampers to the ground that change if the ground is turned about the spin."""
+    if not spin.any():
+        return
     turn = rotation(TURN * spin / np.linalg.norm(spin))
     for name, joint in system.joints.items():
         sides = ends(joint, state)
