@@ -46,26 +46,26 @@ TITLES = {
 }
 HEAD = """# Verification
 
-What phloat finds, beside answers that are known from elsewhere: exact solutions, published benchmarks, and numbers converged by
+The results of phloat beside answers that are known from elsewhere: exact solutions, published benchmarks, and numbers converged by
 independent methods. Every row has a source that is not phloat, and a tolerance with a reason: the error that theory gives a
 mesh or a step, what halving them changes, or the digits of the source. The last column is the difference after mesh and
-step were halved: where they matter, it shrinks; elsewhere the digits of the source are all that is left.
+step are halved: where they matter, it shrinks; elsewhere only the digits of the source are left.
 
-Not every tolerance was fixed before its case was first run. The order (2 or 4) by which halving foretells an error was given
-to each case with its first results at hand. First estimates or meshes that turned out wrong were replaced in `precession`,
+Not every tolerance was fixed before its case was first run. The order (2 or 4) with which halving predicts an error was chosen
+for each case with its first results at hand. First estimates or meshes that turned out wrong were replaced in `precession`,
 `hinged beam` (mean rate), `plate with rod`, `disc`, `plate as a blade`, `blade on a hub`, `strip on edge` (its loads),
 `right-angle cantilever` and `nafems fv2`; the percentages of `crank-slider`, `spin-up`, `plate with rod` and `nafems fv4` are
 judgements.
 
 ```
-phloat verify                      all of it, in some minutes
-phloat verify --quick              what takes seconds
+phloat verify                      all cases, in some minutes
+phloat verify --quick              cases that take seconds
 phloat verify pendulum bricard     some cases
 ```
 
 In Python, from the folder `tests`: `from verification import verify` and `print(verify("pendulum"))`. The cases are in
-`tests/verification` of the source and no part of an installed phloat. `./test --most` asserts every row of the quick cases,
-`./test --all` of all. `python docs/draw_verification.py` writes this page.
+`tests/verification` of the source and are not part of an installed phloat. `./test --most` asserts every row of the quick cases,
+`./test --all` those of all. `python docs/draw_verification.py` writes this page.
 
 """
 
