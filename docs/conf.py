@@ -25,7 +25,7 @@ suppress_warnings = ["myst.xref_ambiguous"]
 
 nb_execution_mode = "cache"  # a page whose code did not change is not run again
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600  # the first motion compiles the time step
 nb_merge_streams = True
 
 add_module_names = False
