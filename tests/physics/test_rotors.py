@@ -85,6 +85,14 @@ def test_the_damped_poles_of_a_rotor_are_the_published_ones():
         assert np.abs(found - n).min(initial=np.inf) < 1e-3 * n
 
 
+def test_torsion_and_axial_modes_of_a_rotor_do_not_whirl():
+    """On its axial spring at 96.5 rad/s, and two discs against each other at 650 rad/s."""
+    diagram = ph.campbell(rotor(0.0), [10.0, 50.0], axis=(1, 0, 0), count=8)
+    straight = (np.abs(diagram.omega - 96.546) < 0.01) | (np.abs(diagram.omega - 650.22) < 0.1)
+    assert straight.sum() == 4 and not diagram.whirl[straight].any()
+    np.testing.assert_allclose(np.abs(diagram.whirl[~straight]), 1.0, atol=1e-3)
+
+
 @pytest.mark.parametrize("different", [{"stiffness": (STIFFNESS, 0.8 * STIFFNESS)}, {"damping": (DAMPING, 0.0)}])
 def test_a_bearing_with_two_stiffnesses_is_refused_in_a_spin(different):
     system = disc(**different)

@@ -20,13 +20,15 @@ from phloat.system.system import System
 
 EXTRA_MODES = 8  # modes in addition to twice the tracked ones, among which they are searched at the next rate
 FREQUENCY_WEIGHT = 1e-2  # weight of the frequency relative to that of the shape
+ACROSS = 1e-6  # least share of a motion across the axis that has a sense
 
 
 @dataclass(frozen=True, eq=False)
 class Campbell:
     """Frequencies `omega` (rad/s) in the rotating frame and `growth` (1/s) over the `rates` (rad/s), each (rates, modes).
 
-    `whirl` is 1 if the points of a mode move on circles in the direction of the spin, −1 against it, and 0 if they move on lines.
+    `whirl` is 1 if the points of a mode move on circles in the direction of the spin, −1 against it, and 0 if they move on lines, or
+    along the axis.
     `alike` is the similarity (MAC) of a shape with that at the previous rate, between 0 and 1; 1 at the first rate.
     """
 
@@ -132,10 +134,16 @@ def _whirl(eigenmodes: Modes, chosen: np.ndarray, axis: Sequence[float], rate: f
     first = unit("axis", np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))]).tolist())
     second = np.cross(direction, first)
     n = eigenmodes.system.split
-    rotation, size = np.zeros(len(chosen)), np.zeros(len(chosen))
+    rotation, size, points = np.zeros(len(chosen)), np.zeros(len(chosen)), 0
     for field in eigenmodes.system.fields.values():
         v = (field.motion[:, :n] @ eigenmodes.vectors[:, chosen]).reshape(-1, 3, len(chosen))
         a, b = np.einsum("pck,c->pk", v, first), np.einsum("pck,c->pk", v, second)
         rotation -= 2.0 * np.imag(a.conj() * b).sum(axis=0)
         size += (np.abs(a) ** 2 + np.abs(b) ** 2).sum(axis=0)
-    return rotation / np.maximum(size, 1e-300)
+        points += len(v)
+    frames = [eigenmodes.system.rows[name].start for name in eigenmodes.system.rows if name.endswith(".v_P")]
+    mass = float(eigenmodes.system.E.diagonal()[frames].sum())
+    across = (
+        mass * size / max(points, 1) > ACROSS
+    )  # of unit modal mass; torsion and axial modes do not move across the axis
+    return np.where(across, rotation / np.maximum(size, 1e-300), 0.0)
