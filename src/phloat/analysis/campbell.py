@@ -27,9 +27,8 @@ ACROSS = 1e-6  # least share of a motion across the axis that has a sense
 class Campbell:
     """Frequencies `omega` (rad/s) in the rotating frame and `growth` (1/s) over the `rates` (rad/s), each (rates, modes).
 
-    `whirl` is 1 if the points of a mode move on circles in the direction of the spin, −1 against it, and 0 if they move on lines, or
-    along the axis.
-    `alike` is the similarity (MAC) of a shape with that at the previous rate, between 0 and 1; 1 at the first rate.
+    `whirl` is 1 if the points of a mode move on circles in the direction of the spin, −1 against it, and 0 if they move
+    on lines, or not across the axis. `alike` is the similarity (MAC) of a shape with that at the previous rate, between 0 and 1; 1 at the first rate.
     """
 
     rates: np.ndarray
