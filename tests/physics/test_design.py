@@ -173,9 +173,9 @@ def test_progress_is_shown_from_the_first_run_on(capsys, monkeypatch):
     monkeypatch.setattr("phloat.motion.run.progress.PAUSE", 0.0)
     optimise(Watched(broken=lambda x, y: y > 2.0), **START, progress=True)
     assert "compiles the run and its gradient" in shown[0]
-    assert "run 1 of at most 200" in shown[1] and "number 29, gradient" in shown[1]
+    assert "run 1 of at most 200" in shown[1] and ": 29, gradient" in shown[1]
     optimise(Watched(), **START, progress=True, gradients=False, most=3)
-    assert "compiles the run, unless" in shown[-3] and "gradient" not in shown[-2] and "number 29" in shown[-2]
+    assert "compiles the run, unless" in shown[-3] and "gradient" not in shown[-2] and ": 29" in shown[-2]
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

@@ -232,12 +232,9 @@ class Display:
         """After a run with this number (None: it failed) and this norm of the slopes by x (0: it has none)."""
         self.seconds.append(time.perf_counter() - self.begin)
         if self.bar.due() or (len(self.seconds) == 1 and not self.bar.hidden):
-            run = f"run {len(self.seconds)} of at most {self.most}, {self.bar.elapsed:.0f} s"
-            compiled = f" (the first {self.seconds[0]:.0f} s)"
-            found = (
-                "failed" if number is None else f"number {number:.6g}" + (f", gradient {slope:.1e}" if slope else "")
-            )
-            self.bar.draw(len(self.seconds) / self.most, f"{run}{compiled}: {found}")
+            found = "failed" if number is None else f"{number:.6g}" + (f", gradient {slope:.1e}" if slope else "")
+            run = f"run {len(self.seconds)} of at most {self.most}, {self.bar.elapsed:.0f} s: {found}"
+            self.bar.draw(len(self.seconds) / self.most, run)
 
 
 class OverError(Exception):
