@@ -37,12 +37,22 @@ def __getattr__(name: str) -> Any:
     if name == "__all__":
         return sorted(name for name in modules_of_names() if not name.startswith("_"))
     if name not in modules_of_names():
-        without_twin = {space: module for space, module in NAMESPACES.items() if space != "twin"}  # it needs JAX
-        homes = [space for space, module in without_twin.items() if hasattr(import_module(module), name)]
-        hint = "".join(f"; it is phloat.{space}.{name}" for space in homes)
-        raise AttributeError(f"module 'phloat' has no attribute {name!r}{hint}")
+        raise AttributeError(f"module 'phloat' has no attribute {name!r}{hint_for(name)}")
     globals()[name] = getattr(import_module(modules_of_names()[name]), name)
     return globals()[name]
+
+
+def hint_for(name: str) -> str:
+    """The end of the message about an unknown name: where it is, or the names that may be meant."""
+    from phloat.synonyms import suggestions
+
+    without_twin = {space: module for space, module in NAMESPACES.items() if space != "twin"}  # it needs JAX
+    homes = [space for space, module in without_twin.items() if hasattr(import_module(module), name)]
+    if homes:
+        return "".join(f"; it is phloat.{space}.{name}" for space in homes)
+    spaces = {space: public_names(import_module(module)) for space, module in without_twin.items()}
+    found = suggestions(name, [*__dir__(), *(f"{space}.{inner}" for space, names in spaces.items() for inner in names)])
+    return f"; did you mean {', '.join(found)}?" if found else "; dir(phloat) lists all names"
 
 
 @cache

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from phloat.synonyms import suggestions
 
 MAX_STEPS = 1e9
 
@@ -189,9 +190,9 @@ def optional_package(name: str, extra: str) -> Iterator[None]:
 
 
 def unknown(kind: str, name: object, candidates: Iterable[str]) -> str:
-    """The message for an unknown name, with the most similar candidates and a list of all."""
+    """The message for an unknown name, with the candidates nearest in meaning or letters and a list of all."""
     names = list(candidates)
-    nearest = difflib.get_close_matches(str(name), names, n=3)
+    nearest = suggestions(name, names)
     hint = f" (did you mean {', '.join(map(repr, nearest))}?)" if nearest else ""
     examples = ", ".join(names[:24]) + (f", … {len(names) - 24} more" if len(names) > 24 else "")
     return f"no {kind} {name!r}{hint}; there are: {examples or 'none'}"

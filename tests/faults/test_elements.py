@@ -189,11 +189,25 @@ def test_joint_springs_act_on_an_axis_of_a_joint(kind):
         ph.connect({"rod": LINK}, joints=[PIN, make("pan")])
     with raises(ph.errors.PortError, kind, "'pin'", "'slide'"):
         ph.connect({"rod": LINK}, joints=[PIN, make("pin", axis="slide")])
-    with raises(ph.errors.JointError, kind, "'ball'"):
-        ph.connect({"rod": LINK}, joints=[ph.Spherical("ground", "rod.P", name="ball"), make("ball")])
+    with raises(ph.errors.JointError, kind, "'ball'", "Bushing"):
+        ph.connect({"rod": LINK}, joints=[ph.Spherical("ground", "rod.P", name="ball"), make("ball", axis="angle")])
     both = ph.Cylindrical("ground", "rod.P", name="rail")
     with raises(ph.errors.JointError, "'rail'"):
         ph.connect({"rod": LINK}, joints=[both, make("rail")])
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        ph.JointSpring("ball", stiffness=1.0),
+        ph.JointDamper("ball", damping={0.0: 0.0, 1.0: 2.0}),
+        ph.JointFriction("ball", effort=1.0, speed=0.1),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_a_ball_joint_takes_a_linear_damper_alone(element):
+    with raises(ph.errors.JointError, type(element).__name__, "'ball'", "Bushing"):
+        ph.connect({"rod": LINK}, joints=[ph.Spherical("ground", "rod.P", name="ball"), element])
 
 
 PUSHING = {

@@ -1,5 +1,7 @@
 """What initial states and inputs say when they cannot be."""
 
+import warnings
+
 import numpy as np
 import pytest
 from messages import raises
@@ -119,8 +121,50 @@ def test_what_nothing_holds_runs_away():
 
 def test_a_pendulum_with_a_motor_that_never_rests_is_told_so():
     system = ph.connect({"a": BODY}, joints=[ph.Revolute("ground", "a.P", name="motor")], plane="xy")
-    with raises(ph.errors.AccuracyError, "'a'"):
+    with raises(ph.errors.AccuracyError, "'motor.angle'", "lock(system, 'motor')"):
         ph.equilibrium(system, ph.place(system), u={"motor": 1.0})
+
+
+STEEL_LINK = ph.RigidBody(1.0, 0.1 * np.eye(3), center=(0.2, 0.0, 0.0), ports={"C": (1.0, 0.0, 0.0)}).discretise()
+WEIGHT = (0.0, 0.0, -9.81)
+
+
+@pytest.mark.parametrize("turned", [0.0, 0.5])
+def test_the_free_axis_that_nothing_holds_is_named_and_not_those_beside_it(turned):
+    """A telescope on a sagging boom slides off; the column below and the payload on a ball joint are in balance."""
+    boom = ph.Beam(1.0, ph.Rectangle(0.02, 0.03), ph.Material(E=7e10, rho=2700.0, nu=0.3)).discretise(2)
+    joints = [
+        ph.Revolute("ground", "column.P", name="turntable"),
+        ph.Weld("column.C", "boom.P", turned=(0.0, turned, 0.0)),
+        ph.Prismatic("boom.C", "tube.P", axis=(1, 0, 0), name="telescope"),
+        ph.Spherical("tube.C", "payload.P", name="hook"),
+    ]
+    bodies = {"column": STEEL_LINK, "boom": boom, "tube": STEEL_LINK, "payload": STEEL_LINK}
+    system = ph.connect(bodies, joints, gravity=WEIGHT)
+    with raises(
+        (ph.errors.AccuracyError, ph.errors.InputError), "'telescope.slide'", "lock(system, 'telescope')"
+    ) as error:
+        ph.equilibrium(system, ph.place(system))
+    assert "turntable" not in str(error.value)
+    assert "hook" not in str(error.value)
+    held = ph.lock(system, "telescope")
+    ph.equilibrium(held, ph.place(held))
+
+
+@pytest.mark.parametrize(
+    ("joints", "names"), [((), ("'payload'",)), ((ph.Weld("b.C", "payload.P"),), ("'b', 'payload'",))]
+)
+def test_bodies_that_hang_on_nothing_are_named(joints, names):
+    bodies = (
+        {"a": STEEL_LINK, "b": STEEL_LINK, "payload": STEEL_LINK}
+        if joints
+        else {"a": STEEL_LINK, "payload": STEEL_LINK}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ph.errors.LooseBodyWarning)
+        system = ph.connect(bodies, [ph.Revolute("ground", "a.P", axis=(0, 1, 0), name="pin"), *joints], gravity=WEIGHT)
+    with raises((ph.errors.AccuracyError, ph.errors.InputError), *names, "nothing"):
+        ph.equilibrium(system, ph.place(system))
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------------

@@ -38,6 +38,17 @@ def test_every_joint_moves_as_in_the_kernel(plane):
     assert np.ptp(balance) < 1e-12 * float(jnp.abs(motion.energy()).max())
 
 
+def test_a_damped_ball_joint_moves_as_in_the_kernel():
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.01), STEEL).discretise(1)
+    joints = [ph.Spherical("ground", "a.P", name="one"), ph.Spherical("a.C", "b.P", name="two")]
+    joints += [ph.JointDamper("one", damping=0.2), ph.JointDamper("two", damping=0.1)]
+    system = ph.connect({"a": link, "b": link}, joints, gravity=(0.0, -9.81, 0.3))
+    state = ph.set_moving(system, ph.place(system), {"a.omega": (1.0, 2.0, 3.0)})
+    motion, result = both(system, state, 50, 1e-3)
+    for quantity, difference in apart(system, motion, result).items():
+        assert difference < 1e-11, quantity
+
+
 @pytest.mark.long
 def test_plates_and_solids_move_as_in_the_kernel():
     """To 1e-11 as all others; rates of steps of 10 µs only as far as they are known.

@@ -275,3 +275,55 @@ def test_a_linear_system_has_the_inputs_and_dampers():
     linear = ph.eliminate(ph.linearise(system, ph.place(system, {})))
     values = ph.response(linear, "push", omega=[2.0]).values
     assert complex(np.squeeze(values)) == pytest.approx(1 / (2.0 * 2.0j + 3.0))  # 1 / (m s + c)
+
+
+# --- a damper on a ball joint ----------------------------------------------------------------------------------------
+
+
+BALL = (ph.Spherical("ground", "b.P", name="ball"), ph.JointDamper("ball", damping=0.6))
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+def test_a_damped_ball_joint_slows_every_rotation_alike(plane):
+    """ω = ω₀ exp(−c t/J) in every direction, and the energy is lost in the damper."""
+    system = ph.connect({"b": ph.RigidBody(2.0, 0.3 * np.eye(3)).discretise()}, list(BALL), plane=plane)
+    omega = 2.0 if plane else np.array([1.0, 2.0, -3.0])
+    result = ph.simulate(system, ph.set_moving(system, ph.place(system), {"b.omega": omega}), 1.0, dt=1e-3)
+    np.testing.assert_allclose(result["b.omega"], np.multiply.outer(np.exp(-2.0 * result.t), omega), atol=1e-6)
+    ledger = ph.energy_ledger(result)
+    assert ledger.relative < 1e-13
+    assert np.isclose(ledger.dissipated["ball.damper"][-1], 0.15 * np.sum(omega**2) * (1 - np.exp(-4.0)), rtol=1e-6)
+    np.testing.assert_allclose(result["ball.torque"][1:-1], -0.6 * result["ball.omega"][1:-1], atol=1e-5)
+    np.testing.assert_allclose(ph.poles(ph.linearise(system, ph.place(system))), -2.0, atol=1e-9)
+
+
+def test_a_damped_ball_joint_between_free_bodies_keeps_their_angular_momentum():
+    """Their relative rotation decays with c (1/J₁ + 1/J₂), where the joint is at both mass centres."""
+    bodies = {
+        "a": ph.RigidBody(1.0, 0.3 * np.eye(3)).discretise(),
+        "b": ph.RigidBody(2.0, 0.1 * np.eye(3)).discretise(),
+    }
+    system = ph.connect(bodies, [ph.Spherical("a.P", "b.P", name="ball"), ph.JointDamper("ball", damping=0.03)])
+    state = ph.set_moving(system, ph.place(system), {"a.omega": (0.3, 0.0, 1.0), "b.omega": (-1.0, 0.5, 0.2)})
+    result = ph.simulate(system, state, 2.0, dt=2e-3)
+    L = result.angular_momentum
+    assert np.abs(L - L[0]).max() < 1e-12
+    inertial = np.einsum("tij,tj->ti", result["b.A_IB"], result["b.omega"])
+    inertial -= np.einsum("tij,tj->ti", result["a.A_IB"], result["a.omega"])
+    rate = 0.03 * (1 / 0.3 + 1 / 0.1)
+    np.testing.assert_allclose(inertial, np.multiply.outer(np.exp(-rate * result.t), inertial[0]), atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "scheme", [ph.RadauIIA(rtol=1e-8), ph.GeneralisedAlpha(rho=1.0)], ids=lambda s: type(s).__name__
+)
+def test_a_damped_ball_joint_moves_alike_in_every_scheme(scheme):
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.01), ph.Material(E=2e9, rho=1200.0, nu=0.3)).discretise(1)
+    joints = [ph.Spherical("ground", "b.P", name="ball"), ph.JointDamper("ball", damping=0.05)]
+    system = ph.connect({"b": link}, joints, gravity=(0.0, -9.81, 0.0))
+    start = ph.settle(system, ph.set_moving(system, ph.place(system), {"b.omega": (1.0, 2.0, 3.0)}))
+    times = np.linspace(0.0, 0.2, 5)
+    reference = ph.simulate(system, start, 0.2, dt=1e-4, output=times)
+    other = ph.simulate(system, start, 0.2, dt=2e-4, scheme=scheme, output=times)
+    np.testing.assert_allclose(other["b.r_P"], reference["b.r_P"], atol=1e-7)
+    np.testing.assert_allclose(other["b.A_IB"], reference["b.A_IB"], atol=1e-5)

@@ -227,15 +227,16 @@ class JointSpring(OnJoint):
 
 @dataclass(frozen=True, kw_only=True)
 class JointDamper(OnJoint):
-    """A damper on a free axis of a joint.
+    """A damper on a free axis of a joint; on a spherical joint −damping · ω, against the relative angular velocity.
 
     Parameters
     ----------
     joint : str
         Name of the joint; of several free axes `axis` says which ("angle", "slide" …); `name` is that of the damper.
     damping : float, dict, callable or PPoly
-        A number (N m s/rad or N s/m), a table {rate: effort}, a function of the rate with its range `over`, or piecewise
-        polynomials of SciPy. It must never give energy. Beyond the range the slope at its end is assumed, and a run warns.
+        A number (N m s/rad or N s/m; the only choice on a spherical joint), a table {rate: effort}, a function of the rate with its
+        range `over`, or piecewise polynomials of SciPy. It must never give energy. Beyond the range the slope at its end is
+        assumed, and a run warns.
     over : (float, float), optional
         Range of the rate (rad/s or m/s) for which a function is given.
 

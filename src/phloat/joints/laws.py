@@ -180,6 +180,11 @@ class Law:
         """Whether it is that of a motor, whose work is supplied."""
         return self.function is not None and self.function.actuator is not no_actuator
 
+    @property
+    def linear_damper(self) -> bool:
+        """Whether it is damping alone, in proportion to the rate."""
+        return not self.stores and self.function is None and self.damper.zero
+
     def _spring(self, x: float) -> tuple[float, float, float]:
         if self.function is None:
             return 0.0, 0.0, 0.0

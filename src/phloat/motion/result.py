@@ -111,10 +111,13 @@ class Result:
             return self.coordinates[name].copy()
         if (found := joint_quantity(self, owner, quantity)) is not None:
             return found
-        if quantity in MOTIONS:
+        is_point = owner in self.system.ports and owner not in (*self.system.joints, *self.system.actuators)
+        if quantity in MOTIONS and (is_point or owner in self.system.bodies or pieces_of(self.system.bodies, owner)):
             motion: np.ndarray = getattr(self, quantity)(owner)
             return motion
-        raise PortError(unknown("quantity", name, self.names))
+        method = getattr(type(self), quantity, None) if owner in self.system.bodies else None
+        hint = f"{name!r} is of a place: result.{quantity}({owner!r}, s=…) or at=…" if callable(method) else ""
+        raise PortError(hint or unknown("quantity", name, self.names + [f"{owner}.{m}" for m in MOTIONS if is_point]))
 
     @property
     def names(self) -> list[str]:

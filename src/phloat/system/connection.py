@@ -178,8 +178,8 @@ def element_of(
 ) -> Element:
     """The force element between ports of these bodies, or on a free axis of one of these joints."""
     if isinstance(recipe, OnJoint):
-        c, row = _joint_axis(recipe, joints)
-        return Element(recipe.label, recipe, c.first, c.second, (row,), (recipe.law(),))
+        c, rows = _joint_axes(recipe, joints)
+        return Element(recipe.label, recipe, c.first, c.second, rows, (recipe.law(),) * len(rows))
     first, second = ends_of(recipe, bodies)
     laws = recipe.row_laws()
     rows = _planar_rows(recipe, tuple(laws), first, second) if plane else tuple(laws)
@@ -230,21 +230,38 @@ def port_of(recipe: object, name: str, bodies: Mapping[str, Body], extra_names: 
     return body, port
 
 
-def _joint_axis(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, Row]:
-    """The joint and the row of the free axis that a law on a joint acts on. Raises PortError or JointError if there is none."""
+def _joint_axes(recipe: OnJoint, joints: Mapping[str, Connection]) -> tuple[Connection, tuple[Row, ...]]:
+    """The joint and the rows that a law on a joint acts on: one free axis, or the three rotations of a ball joint.
+
+    Raises PortError or JointError if there is none.
+    """
     kind = type(recipe).__name__
     if recipe.joint not in joints:
         raise PortError(f"{kind}: {unknown('joint', recipe.joint, joints)}")
     c = joints[recipe.joint]
     axes = {row.label: row for row in c.coordinates}
     if not axes:
-        raise JointError(f"{kind} {recipe.label!r}: joint {recipe.joint!r} has no angle and no slide to act on")
+        return c, _spins(recipe, c)
     if recipe.axis and recipe.axis not in axes:
         raise PortError(f"{kind} {recipe.label!r}: {unknown(f'axis of {recipe.joint!r}', recipe.axis, axes)}")
     if not recipe.axis and len(axes) > 1:
         names = ", ".join(map(repr, axes))
         raise JointError(f"{kind} {recipe.label!r}: joint {recipe.joint!r} has the axes {names}; say which: axis=…")
-    return c, axes[recipe.axis or next(iter(axes))]
+    return c, (axes[recipe.axis or next(iter(axes))],)
+
+
+def _spins(recipe: OnJoint, c: Connection) -> tuple[Row, ...]:
+    """The rotations of a ball joint, on which a linear damper acts equally. Raises JointError for other joints and laws."""
+    spins, law = tuple(row for row in c.free + c.locked + c.driven if row.function == "spin"), recipe.law()
+    label = f"{type(recipe).__name__} {recipe.label!r}: joint {recipe.joint!r}"
+    if not spins:
+        raise JointError(f"{label} has no angle and no slide to act on")
+    if recipe.axis or not law.linear_damper:
+        raise JointError(
+            f"{label} is a ball joint, which has no single angle: it takes a JointDamper with a number, without axis, for all directions; for "
+            "a spring, or different dampings, put a Bushing between the same ports, rotation='vector'"
+        )
+    return spins
 
 
 # --- in a plane, and at point masses ---------------------------------------------------------------------------------

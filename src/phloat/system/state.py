@@ -90,6 +90,8 @@ class State:
             shape = self.bodies[body].shape
             field = derived_field(shape, quantity, self._or_zero(body, "eta"), self._or_zero(body, "eta_dot"))
             return field.reshape(-1, 3)[:, : sum(i < 3 for i in self.bodies[body].active)]
+        if quantity in ("position", "velocity") and name not in self.layout:
+            return self.position(body) if quantity == "position" else self.velocity(body)
         return self.layout.of(self.e, name).copy()
 
     def with_values(self, values: Mapping[str, object]) -> State:

@@ -19,6 +19,7 @@ from phloat.motion.initial.accelerations import accelerations, moving_start
 from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.initial.statics import Balance, Statics, statics
 from phloat.motion.initial.stiffness import nonconservative
+from phloat.motion.initial.unheld import unheld
 from phloat.motion.initial.velocities import require_closed, velocity_rows, warn_of_redundancy
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
@@ -98,7 +99,7 @@ def newton(task: Statics, state: State) -> BalancePoint:
         part = _largest_part(task, solution[0])
         lam = lam + part * (solution[1] - lam)
         state, predicted = task.predict(point.state, predicted, part * solution[0], part)
-        task.require_bounded(state)
+        _require_bounded(task, state)
         point = balance_point(task, state)
         if task.largest_gap(state) < CLOSED and point.residual < 0.9 * best.residual:
             best, last = point, k
@@ -117,7 +118,7 @@ def descend(task: Statics, state: State) -> BalancePoint:
             break
         stuck = stuck + 1 if next_point.residual > 0.5 * best.residual and next_point.residual < GOOD_ENOUGH else 0
         point = next_point
-        task.require_bounded(point.state)
+        _require_bounded(task, point.state)
         best = min(best, point, key=lambda p: p.residual)
     return best
 
@@ -278,10 +279,11 @@ def equilibrium(
         state = replace(state, e=best.state.e)
         warn_of_ranges_at(system, state)
         return check_state(system, state, t=time)
-    raise AccuracyError(
-        f"no equilibrium was found: the best try leaves forces out of balance by {best.residual:.1e} of their size, most on "
+    unbalanced = (
+        f"forces stay out of balance by {best.residual:.1e} of their size, most on "
         f"{task.body_of(int(np.argmax(best.relative_residuals)))!r}; start nearer with place(system, …), or load it less"
     )
+    raise AccuracyError(f"no equilibrium was found: {unheld(task, best.state) or unbalanced}")
 
 
 def _solve_in_load_steps(
@@ -297,6 +299,14 @@ def _solve_in_load_steps(
             break
         state = point.state
     return point
+
+
+def _require_bounded(task: Statics, state: State) -> None:
+    """Raises InputError if a body is far from its start: nothing holds it."""
+    if name := task.runaway(state):
+        held = f"{name!r} runs away: nothing holds it against its loads; join it, or put a spring to it"
+        why = unheld(task, task.start)
+        raise InputError(f"{name!r} runs away: {why}" if why else held)
 
 
 def _is_unstable(point: BalancePoint, threshold: float = UNSTABLE) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 
 from phloat.algebra.cross import skews
 from phloat.algebra.sparse import Matrix, csr, diagonal
-from phloat.errors import InputError
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, row_gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
@@ -165,14 +164,11 @@ class Statics:
             predicted_state.known.update({key: value for key, value in after.known.items() if isinstance(key, End)})
         return after, predicted_state
 
-    def require_bounded(self, state: State) -> None:
-        """Raises InputError if a body is far from its start (20 times the size of system and bodies): nothing holds it."""
+    def runaway(self, state: State) -> str:
+        """The first body that is far from its start (20 times the size of system and bodies); empty if there is none."""
         limit = 20 * (self.length + sum(body.extent for body in self.system.bodies.values()))
-        for name in self.system.bodies:
-            if np.linalg.norm(state.pose(name).r_P - self.start.pose(name).r_P) > limit:
-                raise InputError(
-                    f"{name!r} runs away: nothing holds it against its loads; join it, or put a spring to it"
-                )
+        far = (n for n in self.system.bodies if np.linalg.norm(state.pose(n).r_P - self.start.pose(n).r_P) > limit)
+        return next(far, "")
 
     def gap(self, state: State) -> np.ndarray:
         """The residuals of the rows of G: gaps of closed rows; changes from the start of locked and driven rows (m or rad)."""
