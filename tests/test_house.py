@@ -21,7 +21,7 @@ SRC = ROOT / "src"
 
 # A package may import from itself and from those before it.
 ORDER = (
-    *("errors", "algebra", "linear", "fem", "bodies", "joints", "system", "format", "motion"),
+    *("synonyms", "errors", "algebra", "linear", "fem", "bodies", "joints", "system", "format", "motion"),
     *("analysis", "control", "random", "many", "twin", "files", "view", "cli"),
 )
 PUBLIC = {"__main__", "names", "io", "reduction", "types"}  # namespaces, which import from everywhere

@@ -39,7 +39,7 @@ def test_every_joint_moves_as_in_the_kernel(plane):
 
 
 def test_a_damped_ball_joint_moves_as_in_the_kernel():
-    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.01), STEEL).discretise(1)
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.01), replace(STEEL, E=2e7)).discretise(1)
     joints = [ph.Spherical("ground", "a.P", name="one"), ph.Spherical("a.C", "b.P", name="two")]
     joints += [ph.JointDamper("one", damping=0.2), ph.JointDamper("two", damping=0.1)]
     system = ph.connect({"a": link, "b": link}, joints, gravity=(0.0, -9.81, 0.3))

@@ -258,8 +258,8 @@ def _spins(recipe: OnJoint, c: Connection) -> tuple[Row, ...]:
         raise JointError(f"{label} has no angle and no slide to act on")
     if recipe.axis or not law.linear_damper:
         raise JointError(
-            f"{label} is a ball joint, which has no single angle: it takes a JointDamper with a number, without axis, for all directions; for "
-            "a spring, or different dampings, put a Bushing between the same ports, rotation='vector'"
+            f"{label} is a ball joint, which has no single angle: it takes a JointDamper with a number, without axis, for all "
+            "directions; for a spring, or different dampings, put a Bushing between the same ports, rotation='vector'"
         )
     return spins
 
