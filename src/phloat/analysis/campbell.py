@@ -28,7 +28,8 @@ class Campbell:
     """Frequencies `omega` (rad/s) in the rotating frame and `growth` (1/s) over the `rates` (rad/s), each (rates, modes).
 
     `whirl` is 1 if the points of a mode move on circles in the direction of the spin, −1 against it, and 0 if they move
-    on lines, or not across the axis. `alike` is the similarity (MAC) of a shape with that at the previous rate, between 0 and 1; 1 at the first rate.
+    on lines, or not across the axis. `alike` is the similarity (MAC) of a shape with that at the previous rate, between 0 and 1; 1
+    at the first rate.
     """
 
     rates: np.ndarray
