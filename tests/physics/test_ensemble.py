@@ -50,7 +50,7 @@ def test_an_ensemble_draws_itself(tmp_path):
     figure = ph.plot(runs)
     figure.savefig(tmp_path / "runs.png")
     labels = [ax.get_xlabel() for part in figure.subfigs for ax in part.axes]
-    assert labels == ["samples", "u.push", "ball.mass", "t (s)", "t (s)"]
+    assert labels == ["samples", "u.push", "ball.mass (kg)", "t (s)", "t (s)"]
     band = figure.subfigs[1].axes[0]
     np.testing.assert_allclose(band.lines[0].get_ydata(), np.median(runs["path"][:, :, 0], axis=0))
     grid = ph.plot(zoo.asked({"u.push": [1.0, 2.0], "ball.mass": [1.0, 2.0, 4.0]}))

@@ -227,3 +227,43 @@ def test_a_linear_motion_is_drawn_over_time(tmp_path):
     assert [line.get_label() for line in energy.lines] == ["push, supplied", "stored"]
     assert f"{np.abs(run.residual).max():.1e} J" in missing.get_title(loc="right")
     figure.savefig(tmp_path / "linear.png")
+
+
+# --- ensembles -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def family():
+    """A disc of uncertain inertia under a torque of 2 N m: after t its angle is t²/I."""
+    disc = ph.RigidBody(mass=1.0, inertia=np.diag([600.0, 600.0, 0.5])).discretise()
+    arm = ph.Beam(0.5, ph.Circle(0.02), steel).discretise(1)
+    joints = [ph.Revolute("ground", "disc.P", name="motor"), ph.Weld("disc.P", "arm.P")]
+    wheel = ph.connect({"disc": disc, "arm": arm}, joints, plane="xy")
+    varied = {"disc.inertia[2,2]": np.geomspace(0.5, 500.0, 9), "arm.material.E": np.linspace(1e11, 3e11, 9)}
+    both = {"sampling": "rows", "t_end": 0.02, "dt": 2e-3, "u": {"motor": 2.0}, "workers": 1, "progress": False}
+    output = {"angle": lambda r: r["motor.angle"], "end": lambda r: r["motor.angle"][-1]}
+    return ph.ensemble(wheel, varied, output=lambda r: {n: f(r) for n, f in output.items()}, **both)
+
+
+def test_an_ensemble_has_units_scales_quantiles_and_extreme_samples(family):
+    bands, histogram, inertia, modulus = ph.plot(family).axes
+    assert (inertia.get_xlabel(), modulus.get_xlabel()) == ("disc.inertia[2,2] (kg m²)", "arm.material.E (GPa)")
+    assert [ax.get_xscale() for ax in (bands, inertia, modulus)] == ["linear", "log", "linear"]
+    assert histogram.get_yscale() == "log"
+    end = family["end"]
+    levels = [line.get_ydata()[0] for line in histogram.lines]
+    np.testing.assert_allclose(levels, [end.mean(), *np.quantile(end, (0.05, 0.95))])
+    labels = [line.get_label() for line in modulus.lines if line.get_label().startswith("sample")]
+    assert labels == [f"sample {end.argmin()}", f"sample {end.argmax()}"] == ["sample 8", "sample 0"]
+    np.testing.assert_allclose([line.get_xdata()[0] for line in modulus.lines[1:]], [300.0, 100.0])
+    assert [line.get_label() for line in bands.lines] == ["median", "sample 0", "sample 8"]
+    np.testing.assert_allclose(bands.lines[1].get_ydata(), family["angle"][0])
+
+
+def test_units_of_parameters_are_saved_with_an_ensemble(family, tmp_path):
+    ball = ph.connect({"ball": ph.PointMass(1.0).discretise()}, [ph.Force("ball.P", along=(1, 0, 0), name="push")])
+    varied = {"ball.mass": [1.0, 2.0], "u.push": [1.0, 3.0]}
+    run = {"t_end": 0.1, "dt": 0.05, "u": {"push": 1.0}, "workers": 1, "progress": False, "sampling": "rows"}
+    ph.ensemble(ball, varied, output=lambda r: r["ball.r_P"][-1, 0], save=tmp_path / "runs", **run)
+    labels = [ax.get_xlabel() for ax in ph.plot(ph.io.load_ensemble(tmp_path / "runs")).axes]
+    assert labels == ["samples", "ball.mass (kg)", "u.push"]

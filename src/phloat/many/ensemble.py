@@ -28,6 +28,7 @@ from phloat.motion.run.task import Controller, Event, LibraryController, Scheme
 from phloat.motion.schemes.midpoint import Midpoint
 from phloat.system.state import State
 from phloat.system.system import System
+from phloat.system.units import parameter_units
 
 TRIAL_SECONDS = 0.5  # of samples in this process, before others are started
 WORTHWHILE = 4.0  # seconds of remaining samples from which on other processes are started
@@ -123,7 +124,8 @@ def ensemble(
         if len(collector.missing):
             _run(run, collector, workers, scheduler, progress_display(len(drawn), progress))
     collector.warn()
-    info = {"seconds": time.perf_counter() - begin, "finished": True}
+    units = parameter_units(system, drawn.keys)
+    info = {"seconds": time.perf_counter() - begin, "finished": True, "units": units}
     return Ensemble(drawn, collector.pieces, run.result, info)
 
 
@@ -224,6 +226,7 @@ def description_of(run: ParametricRun, drawn: Samples) -> Description:
         "version": VERSION,
         "samples": len(drawn),
         "parameters": list(drawn.names),
+        "units": parameter_units(run.system, drawn.keys),
         "sampling": drawn.sampling,
         "levels": [list(level) for level in drawn.levels],
         "arguments": plain,

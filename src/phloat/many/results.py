@@ -255,7 +255,8 @@ def load_ensemble(folder: str | Path) -> Ensemble:
     form, levels = saved.form(description), tuple((name, size) for name, size in description["levels"])
     samples = Samples(tuple(description["parameters"]), table, description["sampling"], levels)
     numbers = [number for number, _ in saved.readable_blocks(form, len(table))]
-    return Ensemble(samples, ResultBlocks(form, saved, numbers), None, {"finished": description["finished"]})
+    info: dict[str, object] = {name: description[name] for name in ("finished", "units") if name in description}
+    return Ensemble(samples, ResultBlocks(form, saved, numbers), None, info)
 
 
 def _plain(x: Any) -> Any:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from phloat.algebra.metadata import description
+from phloat.errors import InputError
 from phloat.joints.rows import Row
+from phloat.system.parameters import parameter_table
 from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
 QUANTITIES |= {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
 MIXED = "mixed"  # coordinates η and stress states σ of nodes, modes and cells; fields computed from them have units
 EFFORT, RATE = {True: "N", False: "N m"}, {True: "m/s", False: "rad/s"}  # along a length, about an axis
+PARAMETERS = {"length": "m", "area": "m²", "second moment of area": "m⁴", "mass": "kg", "inertia": "kg m²", "time": "s"}
+PARAMETERS |= {"density": "kg/m³", "angle": "rad", "velocity": "m/s", "force": "N", "torque": "N m", "stress": "Pa"}
+PARAMETERS |= {
+    "stiffness": "N/m",
+    "torsional stiffness": "N m/rad",
+    "damping": "N s/m",
+    "torsional damping": "N m s/rad",
+}
 RESULTANTS = {"N": "N", "Q_y": "N", "Q_z": "N", "T": "N m", "M_y": "N m", "M_z": "N m"}
 
 
@@ -34,6 +46,33 @@ def unit_of_name(system: System, name: str) -> str:
         found = set(effort_units(rows) or _ports(system).get(owner, {"in": [MIXED]})["in"])
         return found.pop() if len(found) == 1 else MIXED
     return unit_of(quantity)
+
+
+def parameter_units(system: System, keys: Iterable[str | tuple[str, ...]]) -> dict[str, str]:
+    """The units of those parameters, patterns or tuples of them whose unit follows from their recipe."""
+    table, out = parameter_table(system), {}
+    for key in keys:
+        parts = (key,) if isinstance(key, str) else key
+        try:
+            places = [table.places[name] for part in parts for name in table.named(part)]
+        except InputError:  # of an input or a controller
+            continue
+        found = {_parameter_unit(place.owner.value, place.path) for place in places}
+        out[", ".join(parts)] = found.pop() if len(found) == 1 else ""
+    return {name: unit for name, unit in out.items() if unit}
+
+
+def _parameter_unit(value: Any, path: tuple[Any, ...]) -> str:
+    """The unit of the number at the end of a path into a recipe; "" if its field has none, or more than one."""
+    quantities: tuple[str, ...] = ()
+    for step in path:
+        described = {f.name: description(f).quantities for f in fields(value)} if is_dataclass(value) else {}
+        quantities = described.get(step, quantities)
+        if described:
+            value = getattr(value, step)
+        else:  # an item (i,) of a list, or an entry (i, j) of a matrix, which is the last step
+            value = value[step[0]] if isinstance(step, tuple) else value[step]
+    return PARAMETERS.get(quantities[0], "") if len(quantities) == 1 else ""
 
 
 def resultant_unit(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,16 @@ from phloat.linear.analysis.response import Response
 from phloat.linear.reduction.reduce import BandError
 from phloat.many.limit_search import LimitSearch
 from phloat.many.results import Ensemble
-from phloat.view.figures import COLOURS, colour_cycle, even_indices, finish_panels, label_text, new_figure, panels
+from phloat.view.figures import (
+    COLOURS,
+    colour_cycle,
+    even_indices,
+    finish_panels,
+    label_text,
+    new_figure,
+    panels,
+    prefixed_unit,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -138,17 +147,19 @@ def plot_limit_search(x: LimitSearch) -> Figure:
 
 ROWS, COLUMNS = 4, 4  # at most so many outputs, and so many parameters or components of each, are drawn
 POINTS = 5000  # of a scatter plot
+LOG_RATIO = 10.0  # of the largest to the smallest value, from which an axis is logarithmic
 BANDS = ((0.05, 0.95, 0.18), (0.25, 0.75, 0.3))  # two quantiles, and the opacity of the band between them
 
 
 def plot_ensemble(x: Ensemble) -> Figure:
-    """A row of plots for each output. A number: histogram and scatter plots over the parameters, or a map over a grid of two
-    parameters. A function of time: median and bands that contain 50 % and 90 % of the runs."""
+    """A row of plots for each output. A number: histogram with mean, 5 % and 95 % quantile, and scatter plots over the parameters
+    with the two extreme samples, or a map over a grid of two parameters. A function of time: median, bands that contain 50 % and
+    90 % of the runs, and the runs that are farthest above and below the median. Axes are logarithmic from a ratio of LOG_RATIO."""
     names = [name for name in x.shapes if x.over_time(name) or not x.shapes[name]][:ROWS]
     if not names or not x.ok.any():
         shapes = ", ".join(f"{name} {shape}" for name, shape in x.shapes.items())
         raise InputError(f"no output is a number or a function of time; the outputs are {shapes or 'none'}")
-    figure = new_figure(10, 2.6 * len(names) + 0.4)
+    figure = new_figure(10, 2.8 * len(names) + 0.4)
     of_number = _draw_map if len(x.samples.levels) == 2 else _draw_scatter
     for part, name in zip(figure.subfigures(len(names), 1, squeeze=False)[:, 0], names, strict=True):
         (_draw_bands if x.over_time(name) else of_number)(part, x, name)
@@ -157,44 +168,82 @@ def plot_ensemble(x: Ensemble) -> Figure:
 
 def _draw_scatter(figure: SubFigure, x: Ensemble, name: str) -> None:
     """Draws the histogram of an output, and the output over each varying parameter; lines mark parameters of failed runs."""
-    y = x[name][x.ok].real
+    y, samples = x[name][x.ok].real, np.flatnonzero(x.ok)
     varying = [p for p, values in x.parameters.items() if np.ptp(values) > 0.0][:COLUMNS]
     axes = figure.subplots(1, 1 + len(varying), squeeze=False, sharey=True)[0]
-    axes[0].hist(y, bins=min(60, max(8, int(np.sqrt(len(y))))), orientation="horizontal", color=COLOURS[0])
-    axes[0].set(xlabel="samples", ylabel=label_text(name))
-    axes[0].axhline(y.mean(), color="k", lw=1)
+    count, (low, high) = min(60, max(8, int(np.sqrt(len(y))))), np.quantile(y, BANDS[0][:2])
+    log = is_logarithmic(y)
+    bins = np.geomspace(y.min(), y.max(), count + 1) if log else count
+    axes[0].hist(y, bins=bins, orientation="horizontal", color=COLOURS[0], alpha=0.6)
+    axes[0].set(xlabel="samples", ylabel=label_text(name), yscale="log" if log else "linear")
+    axes[0].axhline(y.mean(), color="k", lw=1.2)
+    for value in (low, high):
+        axes[0].axhline(value, color="k", lw=1, ls="--")
+    axes[0].set_title(f"mean {y.mean():.3g}; 5 %, 95 %: {low:.3g}, {high:.3g}", fontsize=8)
     indices = even_indices(len(y), POINTS)
     for ax, parameter in zip(axes[1:], varying, strict=True):
-        ax.plot(x.parameters[parameter][x.ok][indices], y[indices], ".", ms=3, color=COLOURS[0], alpha=0.5)
-        for value in (failed.parameters[parameter] for failed in x.failed[:POINTS]):
-            ax.axvline(value, color=COLOURS[1], lw=0.5, alpha=0.5)
-        ax.set_xlabel(label_text(parameter))
+        values, look = _parameter_axis(x, parameter, x.parameters[parameter])
+        ax.plot(values[x.ok][indices], y[indices], ".", ms=3, color=COLOURS[0], alpha=0.5)
+        for k, marker in ((int(y.argmin()), "v"), (int(y.argmax()), "^")):
+            style: dict[str, Any] = {"ms": 6, "mfc": "none", "color": COLOURS[1], "ls": ""}
+            ax.plot(values[x.ok][k], y[k], marker=marker, label=f"sample {samples[k]}", **style)
+        for failed in x.failed[:POINTS]:
+            ax.axvline(values[failed.sample], color=COLOURS[1], lw=0.5, alpha=0.5)
+        ax.set(**{f"x{key}": value for key, value in look.items()})
         ax.grid(alpha=0.3)
+    if varying:
+        axes[-1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
+
+
+def _parameter_axis(x: Ensemble, parameter: str, values: np.ndarray) -> tuple[np.ndarray, dict[str, str]]:
+    """Values of a parameter in the unit of its axis, and label and scale of the axis."""
+    units = x.info.get("units")
+    unit = str(units.get(parameter, "")) if isinstance(units, dict) else ""
+    factor, unit = prefixed_unit(float(np.abs(values).max()), unit)
+    label = label_text(parameter) + (f" ({unit})" if unit else "")
+    return values / factor, {"label": label, "scale": "log" if is_logarithmic(values) else "linear"}
+
+
+def is_logarithmic(values: np.ndarray) -> bool:
+    """Whether an axis of these values is logarithmic: they are positive, and the largest is LOG_RATIO times the smallest."""
+    return bool(values.min() > 0.0 and values.max() >= LOG_RATIO * values.min())
 
 
 def _draw_bands(figure: SubFigure, x: Ensemble, name: str) -> None:
-    """Draws median and quantiles of an output over time, one axes for each component."""
+    """Draws median, quantiles and extreme runs of an output over time, one axes for each component."""
     assert x.t is not None
-    values = x[name][x.ok].real
+    values, samples = x[name][x.ok].real, np.flatnonzero(x.ok)
     lines = values.reshape(len(values), len(values[0]), -1)
     axes = figure.subplots(1, min(lines.shape[2], COLUMNS), squeeze=False)[0]
     for k, ax in enumerate(axes):
+        part = lines[:, :, k]
         for low, high, dark in BANDS:
-            below, above = np.quantile(lines[:, :, k], (low, high), axis=0)
+            below, above = np.quantile(part, (low, high), axis=0)
             label = f"{100 * (high - low):.0f} %"
             ax.fill_between(x.t, below, above, color=COLOURS[0], alpha=dark, lw=0, label=label)
-        ax.plot(x.t, np.median(lines[:, :, k], axis=0), color=COLOURS[0], lw=1.2, label="median")
+        middle = np.median(part, axis=0)
+        ax.plot(x.t, middle, color=COLOURS[0], lw=1.2, label="median")
+        for sign, style in ((1.0, "-"), (-1.0, "--")):
+            i = int((sign * (part - middle)).max(axis=1).argmax())
+            ax.plot(x.t, part[i], color=COLOURS[1], lw=0.8, ls=style, label=f"sample {samples[i]}")
         ax.set(xlabel="t (s)", ylabel=label_text(name if lines.shape[2] == 1 else f"{name}, {k}"))
         ax.grid(alpha=0.3)
         ax.margins(x=0.01)
-        ax.legend(fontsize=7)
+        if len(axes) == 1:
+            ax.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), borderaxespad=0)
+        else:
+            ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 1.25), ncols=3, frameon=False)
 
 
 def _draw_map(figure: SubFigure, x: Ensemble, name: str) -> None:
     """Draws an output as colours over a grid of two parameters."""
+    from matplotlib.colors import LogNorm
+
     (first, a), (second, b) = x.axes.items()
     ax = figure.subplots(1, 1)
     values = np.ma.masked_invalid(x.on_grid(name).real)
-    mesh = ax.pcolormesh(a, b, values.T, shading="nearest", cmap="viridis")
-    ax.set(xlabel=label_text(first), ylabel=label_text(second))
+    norm = LogNorm() if is_logarithmic(values.compressed()) else None
+    (a, across), (b, up) = _parameter_axis(x, first, a), _parameter_axis(x, second, b)
+    mesh = ax.pcolormesh(a, b, values.T, shading="nearest", cmap="viridis", norm=norm)
+    ax.set(**{f"x{key}": value for key, value in across.items()}, **{f"y{key}": value for key, value in up.items()})
     figure.colorbar(mesh, ax=ax, label=label_text(name))
