@@ -103,6 +103,32 @@ def modes(path: Path):
     return ph.to_html(found, path), found
 
 
+def swinging(path: Path):
+    """An arm with a payload on a ball joint under gravity: what swings, bends and twists, in space."""
+    boom = ph.Beam(length=1.2, section=ph.Rectangle(0.04, 0.06), material=STEEL).discretise(3)
+    payload = ph.RigidBody(40.0, np.diag([0.3, 0.5, 0.4]), center=(0, 0, -0.2)).discretise()
+    joints = [
+        ph.Weld("ground", "boom.P", name="wall"),
+        ph.Prismatic("boom.C", "slide.P", axis=(1, 0, 0), name="telescope"),
+        ph.Spherical("slide.C", "payload.P", name="ball"),
+        ph.Spring("ground", "boom.C", at=(1.2, 0.5, 0.3), stiffness=50.0, length=0.5, name="stay"),
+    ]
+    slide = ph.RigidBody(2.0, np.diag([1e-3, 1e-2, 1e-2]), center=(-0.1, 0, 0), ports={"C": (0.2, 0, 0)}).discretise()
+    bodies = {"payload": payload, "slide": slide, "boom": boom}
+    system = ph.lock(ph.connect(bodies, joints, gravity=(0, 0, -9.81)), "telescope")
+    state = ph.place(system, {"telescope.slide": 0.15})
+    found = ph.modes(ph.linearise(system, ph.equilibrium(system, state)))
+    return ph.to_html(found, path), found
+
+
+def rotor(path: Path):
+    """Complex modes: a blade in a spin."""
+    blade = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), STEEL, theory="rayleigh").discretise(3)
+    system = ph.connect({"blade": blade}, [ph.Revolute("ground", "blade.P", name="hub")])
+    found = ph.modes(ph.linearise(system, ph.steady_spin(system, axis=(0, 0, 1), rate=60.0)))
+    return ph.to_html(found, path), found
+
+
 def hostile(path: Path):
     """Names that would be code if they were not text."""
     mass = ph.PointMass(1.0).discretise()
@@ -149,5 +175,7 @@ PAGES = {
     "hostile": hostile,
 } | {
     "one_state": one_state,
+    "swinging": swinging,
+    "rotor": rotor,
     "framed": framed,
 }

@@ -8,7 +8,8 @@ from chromium import Chromium, found
 from pages import HOSTILE, TITLE
 
 import phloat as ph
-from phloat.view.page.content import body_drawings
+from phloat.view.modes import mode_shapes
+from phloat.view.page.content import MAX_MODES, body_drawings
 from phloat.view.scene import body_motion, pose_at
 
 PREFIX = {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
@@ -59,7 +60,7 @@ def output(result, time: float) -> int:
     return k
 
 
-@pytest.mark.parametrize("name", ["crank_slider", "arm", "plate", "modes", "hostile"])
+@pytest.mark.parametrize("name", ["crank_slider", "arm", "plate", "modes", "swinging", "rotor", "hostile"])
 def test_a_page_loads_and_has_nothing_to_complain_about(opened, name):
     page = opened(name, still=False)
     assert page("window.phloat.webgl")
@@ -378,6 +379,38 @@ def test_modes_swing_and_say_their_frequencies(opened, written):
     assert page("window.phloat.now().mode") == 2
     assert f"{found_.elastic[2]:.5g}" in page.text("#subtitle")
     assert page("document.querySelectorAll('.plot').length") == 0
+
+
+@pytest.mark.parametrize("name", ["swinging", "rotor", "modes"])
+def test_modes_move_the_bodies_as_they_are_computed(shared, written, name):
+    """Ports lie where `mode_shapes` has them: turned by true rotations, hanging on each other, at every phase and size."""
+    page, shapes = shared(name), mode_shapes(written(name)[1], MAX_MODES)
+    page.choose("#magnify", "3")
+    for k, frame in ((0, 0), (1, 20), (2, 75)):
+        page.click(f"#mode-list li:nth-child({k + 1}) button")
+        phase = 2 * np.pi * go(page, frame) / 2.0
+        for body, points in shapes.at_phase(k, phase).items():
+            for port, point in shapes.bodies[body].drawn.ports.items():
+                shown = page(f"window.phloat.place({body!r}, {port!r})")
+                assert np.abs(np.subtract(shown, points[point])).max() < 1e-3 * shapes.size, (body, port)
+
+
+def test_modes_have_phases_and_kinds(opened, written):
+    found_, page = written("swinging")[1], opened("swinging")
+    assert [go(page, frame) and page.text("#clock") for frame in (30, 60, 120)] == ["90°", "180°", "360°"]
+    assert page.text("#mode-list li:nth-child(1) span:nth-child(4)") == found_.kinds[found_.rigid]
+    assert found_.kinds[found_.rigid].startswith("swing of payload about")
+    page.click("#mode-list li:nth-child(2) button")
+    assert page.text("#subtitle").endswith(found_.kinds[found_.rigid + 1])
+    assert page("window.phloat.triangles") > 150  # a beam with its section, and a block
+
+
+def test_a_swing_does_not_make_a_body_larger(shared):
+    page = shared("swinging")
+    page.choose("#magnify", "7")  # × 4
+    ends = "[window.phloat.place('payload', 0), window.phloat.place('payload', 7)]"
+    lengths = [np.linalg.norm(np.subtract(*page(ends))) for frame in (0, 30, 60) if go(page, frame) >= 0]
+    assert lengths == pytest.approx([lengths[1]] * 3, rel=1e-5)
 
 
 def test_a_result_of_one_state_stands_still(opened):

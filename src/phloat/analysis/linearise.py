@@ -13,6 +13,7 @@ antisymmetric part is in `nonconservative`, forces of σ_g on the velocities bes
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -112,7 +113,7 @@ def linearise(
         multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "joint"),
         fields={name: _field(system, loose, name, state.pose(name)) for name in system.bodies},
     )
-    linear = _with_loads(system, state, inputs, linear, small)
+    linear = replace(_with_loads(system, state, inputs, linear, small), origin=(system, state))
     if not small.spin.any():
         return linear
     inertial = {name for name, joint in system.joints.items() if joint.driven}  # they do not rotate with the bodies
@@ -151,13 +152,16 @@ def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matri
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion) -> LinearPHDAE:
     """The linear system with further stresses: one for each spring law, and those of K_g on the motions that the joints allow."""
     rates, slopes, _ = spring_rows(system, state)
+    springs = [name for name, element in system.elements.items() for law in element.laws if law.stores]
+    counts = Counter(name for name, slope in zip(springs, slopes, strict=True) if slope)
     rates, slopes = rates[slopes != 0.0], slopes[slopes != 0.0]
     L, mu, circulation, followers = _geometric(system, u, linear, small)
     count, rest = len(slopes) + len(mu), linear.rows.size - linear.split
     D = csr(sp.hstack([sp.vstack([rates, L.T]), zero_matrix(count, rest)]))
     block = sp.hstack([zero_matrix(linear.split, linear.rows.size + len(slopes)), circulation])
     N = csr(sp.vstack([block, zero_matrix(rest + count, block.shape[1])]))
-    return with_stresses(linear, "loads", D, 1.0 / np.concatenate([slopes, mu]), N, followers)
+    linear = with_stresses(linear, "loads", D, 1.0 / np.concatenate([slopes, mu]), N, followers)
+    return replace(linear, parts={**linear.parts, "loads": Layout({name: (k,) for name, k in counts.items()})})
 
 
 def _geometric(
@@ -226,7 +230,8 @@ def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
         omega = loose.rows[f"{name}.omega"]
         motion = motion + csr(arms) @ sp.eye_array(motion.shape[1], format="csr")[omega.start : omega.stop]
     rotation = sp.kron(sp.eye_array(len(field.points)), pose.A, format="csr")
-    return Field(pose.r_P + (field.points + u) @ pose.A.T, csr(rotation @ motion), facets_of(body))
+    points = pose.r_P + (field.points + u) @ pose.A.T
+    return replace(field, points=points, motion=csr(rotation @ motion), facets=facets_of(body), pose=pose)
 
 
 def independent_joint_rows(G: Matrix, B_lam: Matrix, multipliers: Layout) -> np.ndarray:

@@ -320,7 +320,8 @@ class Body:
             B=csr(B),
             velocities=self.velocities,
             ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
-            field=Field(points, csr(sp.hstack([csr(rigid_motion), self.shape.displacement(places)]))),
+            field=Field(points, csr(sp.hstack([csr(rigid_motion), self.shape.displacement(places)])), body=self),
+            parts=self.elastic.stresses,
         )
 
     def _twist(self, port: Port) -> np.ndarray:
@@ -329,11 +330,20 @@ class Body:
 
 
 def elastic_system(
-    *, M: Matrix, C: Matrix, D: Matrix, R: Matrix, B: Matrix, velocities: Layout, ports: Layout, field: Field
+    *,
+    M: Matrix,
+    C: Matrix,
+    D: Matrix,
+    R: Matrix,
+    B: Matrix,
+    velocities: Layout,
+    ports: Layout,
+    field: Field,
+    parts: Layout | None = None,
 ) -> LinearPHDAE:
-    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v as a linear system of (v | σ); `field` maps v to the motion of points."""
+    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v as a linear system of (v | σ); `field` maps v to the motion of points, `parts` names σ."""
     stresses, n = D.shape
-    motion = csr(sp.hstack([field.motion, zero_matrix(field.motion.shape[0], stresses)]))
+    field = replace(field, velocities=csr(sp.eye_array(n)))
     return LinearPHDAE(
         E=stacked([[M, None], [None, C]]),
         J=stacked([[zero_matrix(n, n), -D.T], [D, zero_matrix(stresses, stresses)]]),
@@ -342,7 +352,8 @@ def elastic_system(
         rows=Layout({**velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
         ports=ports,
         split=n,
-        fields={"body": replace(field, motion=motion)},
+        fields={"body": field.in_rows(lambda A: sp.hstack([A, zero_matrix(A.shape[0], stresses)]))},
+        parts={"sigma": parts} if parts is not None and stresses else {},
     )
 
 

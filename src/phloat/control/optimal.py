@@ -99,7 +99,7 @@ class DesignModel:
             B=X[:, : n + p] @ B,
             rows=Layout({name: (size,) for name, size in {"plant": n, "way": p, **states}.items() if size}, "row"),
             ports=self.plant.ports.only(ports),
-            fields={name: replace(f, motion=csr(f.motion @ T)) for name, f in self.plant.fields.items()},
+            fields={name: f.in_rows(lambda A: csr(A @ T)) for name, f in self.plant.fields.items()},
         )
 
 

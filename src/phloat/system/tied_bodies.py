@@ -384,5 +384,5 @@ def _restrict(system: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
         rows=system.rows.masked(keep),
         ports=system.ports.masked(ports),
         split=int(keep[: system.split].sum()),
-        fields={name: replace(f, motion=csr(f.motion[:, keep])) for name, f in system.fields.items()},
+        fields={name: f.in_rows(lambda A: A[:, keep]) for name, f in system.fields.items()},
     )

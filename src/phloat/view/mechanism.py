@@ -1,4 +1,4 @@
-"""Figures of a system in a state and of mode shapes, and films of runs: bodies as lines, surfaces and points."""
+"""Figures of a system in a state, and films of runs: bodies as lines, surfaces and points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from scipy.spatial import cKDTree
 
 from phloat.bodies.body import Body
 from phloat.errors import InputError, not_negative, positive, require_folder
-from phloat.linear.analysis.modes import Modes
 from phloat.motion.result import Result, at_times
 from phloat.system.connection import port_state
 from phloat.system.joint_rows import joint_coordinates
@@ -21,7 +20,6 @@ from phloat.system.stresses import stress_field
 from phloat.system.system import System, fits
 from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_package
 from phloat.view.scene import Drawing, body_motion, is_cloud, rails, scene, scene_size
-from phloat.view.surfaces import as_triangles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,52 +35,6 @@ MAX_FRAMES = 5000
 WIDTH, HEIGHT = 7.0, 5.0  # inches
 RAIL = "0.45"  # the colour of rails
 DPI = 100  # width and height in pixels must be even for mp4
-
-
-def plot_modes(x: Modes, count: int = 4) -> Figure:
-    """The lowest `count` elastic mode shapes, each with its largest displacement a tenth of the size of the system.
-
-    Undeformed lines are grey; plates and solids are coloured by the size of the displacement.
-    """
-    from matplotlib import colormaps
-
-    bodies = x.system.fields
-    numbers = elastic_modes(x)[:count]
-    points = np.vstack([field.points for field in bodies.values()])
-    size = float(np.ptp(points, axis=0).max())
-    shapes = [{name: x.shape(k, name).real for name in bodies} for k in numbers]
-    largest = [max(float(np.abs(way).max()) for way in shape.values()) or 1.0 for shape in shapes]
-    scales = [0.1 * size / top for top in largest]
-    displaced = [points + scale * np.vstack(list(shape.values())) for scale, shape in zip(scales, shapes, strict=True)]
-    flat, columns = is_flat(np.vstack([points, *displaced])), min(2, len(numbers))
-    figure, axes = new_axes(-(-len(numbers) // columns), columns, flat)
-    for ax, k, shape, scale, top, extremes in zip(axes.flat, numbers, shapes, scales, largest, displaced, strict=False):
-        for (name, field), colour in zip(bodies.items(), colour_cycle(len(bodies)), strict=True):
-            position, label, cloud = field.points + scale * shape[name], label_text(name), is_cloud(field.points)
-            if field.facets is not None:
-                triangles = as_triangles(field.facets)
-                relative = np.linalg.norm(shape[name], axis=1)[field.facets].mean(axis=1) / top
-                colours = np.tile(colormaps["viridis"](relative), (len(triangles) // len(relative), 1))
-                draw_surface(ax, triangles, drawn_coordinates(position, flat), colours, label)
-                continue
-            draw_line(ax, drawn_coordinates(field.points, flat), "0.75", None, cloud=cloud, lw=1)
-            draw_line(ax, drawn_coordinates(position, flat), colour, label, cloud=cloud, lw=2)
-        ax.set_title(f"mode {k}: {x.omega[k]:.5g} rad/s", fontsize=9)
-        frame_axes(ax, np.vstack([points, extremes]), flat, above=False)
-    for ax in axes.flat[len(numbers) :]:
-        ax.set_visible(False)
-    if 1 < len(bodies) <= MAX_LEGEND:
-        axes.flat[0].legend(fontsize=7)
-    return figure
-
-
-def elastic_modes(x: Modes) -> list[int]:
-    """The indices of the elastic modes, those after the rigid ones. Raises InputError if there are none or no bodies to draw."""
-    if not x.system.fields:
-        raise InputError("these modes have no bodies to draw")
-    if x.rigid >= len(x):
-        raise InputError("there is no elastic mode to draw")
-    return list(range(x.rigid, len(x)))
 
 
 def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:

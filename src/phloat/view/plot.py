@@ -42,7 +42,8 @@ from phloat.view.figures import (
     require_package,
 )
 from phloat.view.matrices import plot_matrices
-from phloat.view.mechanism import plot_modes, plot_system
+from phloat.view.mechanism import plot_system
+from phloat.view.modes import plot_modes
 from phloat.view.quantities import AXES, COORDINATES, EFFORTS, Lines, axis_lines, component_lines, joint_efforts, peak
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from phloat.algebra.sparse import csr
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
-from phloat.bodies.continua.continuum import innermost, mesh_of
+from phloat.bodies.continua.continuum import Continuum, innermost, mesh_of
 from phloat.bodies.plates.shape import PlateShape
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.bodies.shape import Shape, second_displacement
@@ -125,8 +125,10 @@ def scene_size(system: System, *states: State) -> float:
     return float(np.linalg.norm(np.ptp(np.vstack(points), axis=0))) or 1.0
 
 
-def body_drawing(body: Body, size: float) -> Drawing:
-    """The drawing of a body by its recipe, in a scene of this size (m)."""
+def body_drawing(body: Body | Continuum, size: float) -> Drawing:
+    """The drawing of a body by its recipe, in a scene of this size (m); without stresses if it has none, or is a continuum."""
+    if isinstance(body, Continuum):
+        return _mesh_drawing(body, body.mesh)
     recipe, mesh = body.recipe, mesh_of(body)
     if isinstance(recipe, PointMass):
         return _drawing_with_ports(body, "mass", ball(recipe, 1.5 * MIN_WIDTH * size, 0.04 * size))
@@ -220,7 +222,7 @@ def pose_at(motion: Pose, k: int | np.ndarray) -> Pose:
 
 
 def _drawing_with_ports(
-    body: Body,
+    body: Body | Continuum,
     kind: str,
     surface: TriangleSurface,
     rows: np.ndarray | None = None,
@@ -229,12 +231,13 @@ def _drawing_with_ports(
     thin: bool = False,
 ) -> Drawing:
     """The drawing of a surface; the ports of the body become further points of it, without stress."""
-    x, n = np.array([port.x for port in body.ports.values()]).reshape(-1, 3), len(surface.points)
+    ports = body.ports if isinstance(body, Body) else {}
+    x, n = np.array([port.x for port in ports.values()]).reshape(-1, 3), len(surface.points)
     rows = np.zeros((3 * n, 0)) if rows is None else rows
     shape = (surface.points, surface.triangles, surface.edges, surface.normals)
     drawn = Drawing(*shape, kind=kind, rows=rows, cauchy=np.zeros((0, 0)) if cauchy is None else cauchy, thin=thin)
-    moved = [np.zeros((0, rows.shape[1])), *(_with_products(port.Phi, port.Phi_2) for port in body.ports.values())]
-    return replace(drawn.with_points(x, np.vstack(moved)), ports={name: n + k for k, name in enumerate(body.ports)})
+    moved = [np.zeros((0, rows.shape[1])), *(_with_products(port.Phi, port.Phi_2) for port in ports.values())]
+    return replace(drawn.with_points(x, np.vstack(moved)), ports={name: n + k for k, name in enumerate(ports)})
 
 
 # --- beams, plates, solids -------------------------------------------------------------------------------------------
@@ -265,24 +268,26 @@ def _beam_drawing(body: Body, beam: Beam, size: float) -> Drawing:
     return _drawing_with_ports(body, "beam", surface, rows, cauchy, thin=thin)
 
 
-def _mesh_drawing(body: Body, mesh: Mesh) -> Drawing:
+def _mesh_drawing(body: Body | Continuum, mesh: Mesh) -> Drawing:
     """The surface of a body on a mesh: both faces of a plate, the outside of a solid, the cells of a sheet."""
-    places, base = body.shape.places(), innermost(body.shape)
+    places, base, stresses = body.shape.places(), innermost(body.shape), body.stresses if isinstance(body, Body) else 0
     triangles, edges = mesh_surface(mesh)
     used, numbers = np.unique(triangles, return_inverse=True)
     if not isinstance(base, PlateShape):
         surface = TriangleSurface(places[used], numbers.reshape(triangles.shape), np.searchsorted(used, edges))
         rows = body.shape.displacement(places).toarray().reshape(len(places), 3, -1)[used].reshape(3 * len(used), -1)
-        cauchy = _nodal_stress(body.shape, mesh, used).reshape(6 * len(used), -1)
+        cauchy = _nodal_stress(body.shape, mesh, used).reshape(6 * len(used), -1) if stresses else np.zeros((0, 0))
         return _drawing_with_ports(body, "solid" if mesh.dimension == 3 else "plate", surface, rows, cauchy)
     n, half = len(places), 0.5 * base.section.height(places[:, :2])
     Phi, Psi = _displacement_and_rotation(body.shape, places)
     lever = np.cross(Psi, np.column_stack([np.zeros((n, 2)), half])[:, :, None], axis=1)
-    cauchy = np.zeros((2 * n, 6, body.stresses))
-    for side, first in ((0.5, 0), (-0.5, n)):
-        cauchy[first + used] = _nodal_stress(body.shape, mesh, used, base, side)
+    on_faces = np.zeros((2 * n, 6, stresses))
+    for side, first in ((0.5, 0), (-0.5, n)) if stresses else ():
+        on_faces[first + used] = _nodal_stress(body.shape, mesh, used, base, side)
     rows = np.concatenate([Phi + lever, Phi - lever]).reshape(6 * n, -1)
-    return _drawing_with_ports(body, "plate", plate_surface(places, triangles, half), rows, cauchy.reshape(12 * n, -1))
+    return _drawing_with_ports(
+        body, "plate", plate_surface(places, triangles, half), rows, on_faces.reshape(12 * n, -1)
+    )
 
 
 def _with_products(rows: np.ndarray, second: np.ndarray | None) -> np.ndarray:

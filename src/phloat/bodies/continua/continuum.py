@@ -279,7 +279,7 @@ class Continuum(MeshBody):
     def _linear_with(self, boundary: Sequence[str]) -> LinearPHDAE:
         """The linear system with ports for the coordinates of named boundaries."""
         self._require_inertia()
-        C, D, *_ = self.strains
+        C, D, parts, _ = self.strains
         if isinstance(boundary, str):
             raise InputError(f"boundary is {boundary!r}; write a tuple of names: ({boundary!r},)")
         identity, places = sp.eye_array(self.coordinates, format="csc"), self.shape.places()
@@ -295,7 +295,8 @@ class Continuum(MeshBody):
             B=csr(sp.hstack([zero_matrix(self.coordinates, 0), *(b for group in columns for b in group.values())])),
             velocities=Layout({"v": (self.coordinates,)}),
             ports=joined_layouts([Layout({n: (b.shape[1],) for n, b in group.items()}) for group in columns], "port"),
-            field=Field(self.shape.points(places), self.shape.displacement(places), self.facets),
+            field=Field(self.shape.points(places), self.shape.displacement(places), self.facets, body=self),
+            parts=parts,
         )
 
     @property

@@ -24,6 +24,7 @@ from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.energy_form import ZERO, energy_form
+from phloat.linear.analysis.kinds import EQUAL, mode_kinds
 from phloat.linear.analysis.shift_invert import ShiftInvert
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
@@ -65,6 +66,34 @@ class Modes:
     def elastic(self) -> np.ndarray:
         """The frequencies above the rigid ones."""
         return self.omega[self.rigid :]
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """What deforms or moves in each mode, with shares of its potential energy: "swing of load (92 %)".
+
+        Parts with a share of at least a tenth are named, at most three. Modes of equal frequency have the mean of their shares. The
+        kinds are empty where rows have no names of bodies, as in a reduced system.
+        """
+        values = self.omega if self.growth is None else self.omega + 1j * self.growth
+        apart = np.abs(np.diff(values)) > EQUAL * np.abs(values[1:])
+        groups = np.concatenate([[self.rigid == 0], np.cumsum(apart) + (self.rigid == 0)]).astype(int)
+        return tuple(mode_kinds(self.system, self.vectors, groups))
+
+    def describe(self, count: int | None = None) -> str:
+        """A table of the first `count` modes: number, frequency (rad/s, Hz) and kind."""
+        lines = [
+            f"{k}: {self.omega[k]:.4g} rad/s, {self.omega[k] / (2 * np.pi):.4g} Hz{text and ', '}{text}"
+            for k, text in enumerate(self._labels[:count])
+        ]
+        missing = "kinds are not known: the rows have no names of bodies, as in a reduced system"
+        return "\n".join(lines if any(self.kinds) else [*lines, missing])
+
+    @property
+    def _labels(self) -> list[str]:
+        """The kind of each mode, and whether it is rigid or grows."""
+        growth = np.zeros(len(self)) if self.growth is None else self.growth
+        first = ["rigid" if k < self.rigid else f"grows, {g:.3g} 1/s" if g > 0 else "" for k, g in enumerate(growth)]
+        return [", ".join(filter(None, pair)) for pair in zip(first, self.kinds, strict=True)]
 
     @cached_property
     def poles(self) -> np.ndarray:
@@ -114,9 +143,8 @@ class Modes:
         return f"Modes({self.rigid} rigid, {rest})"
 
     def _repr_html_(self) -> str:
-        growth = np.zeros(len(self)) if self.growth is None else self.growth
-        kinds = ["rigid" if k < self.rigid else f"grows, {g:.3g} 1/s" if g > 0 else "" for k, g in enumerate(growth)]
-        rows = [(k, f"{w:.6g}", f"{w / (2 * np.pi):.6g}", kinds[k]) for k, w in enumerate(self.omega)]
+        labels = self._labels
+        rows = [(k, f"{w:.6g}", f"{w / (2 * np.pi):.6g}", labels[k]) for k, w in enumerate(self.omega)]
         return grid(repr(self), ("mode", "ω (rad/s)", "f (Hz)", ""), rows, most=12)
 
 

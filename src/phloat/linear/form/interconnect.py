@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg as la
@@ -32,8 +33,7 @@ def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
         for name, f in s.fields.items():
             if name in fields:
                 raise InputError(f"two fields are called {name!r}; use prefixed(…) on one of the systems")
-            data = (f.motion.data, f.motion.indices + start, f.motion.indptr)
-            fields[name] = replace(f, motion=csr(sp.csr_array(data, shape=(f.motion.shape[0], rows.size))[:, order]))
+            fields[name] = f.in_rows(partial(_among_rows, start=start, order=order))
         start += s.rows.size
     square = {
         name: diagonal([getattr(s, name) for s in systems])[order][:, order]
@@ -51,7 +51,13 @@ def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
         multipliers=joined_layouts((s.multipliers for s in systems), "multiplier"),
         split=split,
         fields=fields,
+        parts={name: part for s in systems for name, part in s.parts.items()},
     )
+
+
+def _among_rows(A: Matrix, start: int, order: np.ndarray) -> Matrix:
+    """A matrix on the rows of one of several systems, on all rows: its columns begin at `start`, then all are put in order."""
+    return csr(sp.csr_array((A.data, A.indices + start, A.indptr), shape=(A.shape[0], len(order)))[:, order])
 
 
 def transformer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
@@ -40,16 +40,25 @@ DENSE = 3000  # velocities up to which the sign of the energy is computed if E i
 class Field:
     """The velocity of some points as a linear map of the rows: v = motion · e, three rows per point (inertial axes).
 
-    `points` is (points, 3). `facets` (facets, 3 or 4) are the faces of a body on a mesh, as indices of points, for plots.
+    `points` is (points, 3). `facets` (facets, 3 or 4) are the faces of a body on a mesh, as indices of points, for plots. So are
+    the `body`, its `pose`, and its own `velocities` (v_P, ω, η̇) as a linear map of the rows, where the field is that of a body.
     """
 
     points: np.ndarray
     motion: Matrix
     facets: np.ndarray | None = None
+    body: Any = None
+    pose: Any = None
+    velocities: Matrix | None = None
 
     def of(self, e: np.ndarray) -> np.ndarray:
         """The velocities of the points for rows e, (points, 3)."""
         return (self.motion @ e).reshape(-1, 3)
+
+    def in_rows(self, change: Callable[[Matrix], Matrix]) -> Field:
+        """The field of other rows; `change` gives the columns of a matrix for these rows."""
+        velocities = None if self.velocities is None else csr(change(self.velocities))
+        return replace(self, motion=csr(change(self.motion)), velocities=velocities)
 
 
 def _empty() -> Any:
@@ -67,6 +76,7 @@ class LinearPHDAE(NamedBlocks):
     QᵀE symmetric and Q invertible. It is multiplied by Qᵀ, which changes neither e nor u, y and H: E → QᵀE, J → QᵀJ Q, B → QᵀB …
 
     `rows`, `ports` and `multipliers` name the blocks of e, of u and y, and of λ; `fields` are velocities of points for output.
+    `parts` names the parts of blocks of stresses (resultants, springs); `origin` is the system and the state that were linearised.
     The rows are in the order (v | σ): the first `split` are velocities, the others stresses; a `split` of −1 means no such order.
 
     `nonconservative` is added to J − R. It is not zero only under `followers`: forces that rotate with the section they act
@@ -86,6 +96,8 @@ class LinearPHDAE(NamedBlocks):
     multipliers: Layout = field(default_factory=lambda: Layout({}, "multiplier"))
     split: int = -1
     fields: Mapping[str, Field] = field(default_factory=dict)
+    parts: Mapping[str, Layout] = field(default_factory=dict)
+    origin: Any = None
     nonconservative: Matrix = _empty()
     followers: tuple[str, ...] = ()
     P: Matrix = _empty()
@@ -278,7 +290,10 @@ class LinearPHDAE(NamedBlocks):
         renamed = copy(self)  # without checking the same matrices again
         for attribute in ("rows", "ports", "multipliers"):
             object.__setattr__(renamed, attribute, getattr(self, attribute).prefixed(name))
-        object.__setattr__(renamed, "fields", {f"{name}.{key}": value for key, value in self.fields.items()})
+        for attribute in ("fields", "parts"):
+            named = {f"{name}.{key}": value for key, value in getattr(self, attribute).items()}
+            object.__setattr__(renamed, attribute, named)
+        object.__setattr__(renamed, "origin", None)
         return renamed
 
     def __repr__(self) -> str:

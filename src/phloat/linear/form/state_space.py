@@ -49,7 +49,7 @@ def eliminate(system: LinearPHDAE, *, massless: bool = False) -> LinearPHDAE:
         rows=Layout({"v": (velocities,), **stresses}, "row"),
         multipliers=Layout({}, "multiplier"),
         split=velocities if system.split >= 0 else -1,
-        fields={name: replace(f, motion=csr(f.motion @ P)) for name, f in system.fields.items()},
+        fields={name: f.in_rows(lambda A: csr(A @ P)) for name, f in system.fields.items()},
     )
 
 
@@ -99,7 +99,7 @@ def without_rows(system: LinearPHDAE, massless: np.ndarray) -> LinearPHDAE | Non
         **maps,
         rows=system.rows.masked(mask),
         split=system.split - int((massless < system.split).sum()) if system.split >= 0 else -1,
-        fields={name: replace(f, motion=csr(f.motion[:, keep])) for name, f in system.fields.items()},
+        fields={name: f.in_rows(lambda A: A[:, keep]) for name, f in system.fields.items()},
     )
 
 

@@ -146,7 +146,8 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
         rows=Layout(blocks, "row"),
         multipliers=multipliers,
         split=velocities,
-        fields={name: replace(f, motion=csr(f.motion @ V)) for name, f in system.fields.items()},
+        fields={name: f.in_rows(lambda A: csr(A @ V)) for name, f in system.fields.items()},
+        parts={},
     )
 
 

@@ -16,6 +16,13 @@ function shades() {
   return out;
 }
 
+// A matrix times a vector, most of which is zero.
+function product({ values, shape: [rows, columns] }, x) {
+  const out = new Float32Array(rows);
+  for (let c = 0; c < columns; c++) if (x[c]) for (let i = 0; i < rows; i++) out[i] += x[c] * values[c * rows + i];
+  return out;
+}
+
 class Body {
   constructor(said, arrays, frames, shade) {
     const look = said.look, own = (index) => arrays[index];
@@ -32,6 +39,8 @@ class Body {
       this[`${part}_now`] = new Float32Array(this[part].shape[1]);
     }
     this.points = this.rest.slice(); // in body axes, as drawn
+    if (said.twists !== undefined) Object.assign(this, { twists: own(said.twists), shares: own(said.shares) });
+    this.hangs = said.hangs && { ...said.hangs, slip: own(said.hangs.slip) };
     this.place = new THREE.Vector3();
     this.turn = new THREE.Quaternion();
     this.values = new Float32Array(this.count);
@@ -49,6 +58,29 @@ class Body {
     }
     this.place.fromArray(this.r_now);
     this.turn.fromArray(this.q_now).normalize();
+  }
+
+  // A mode, by the amplitudes of all modes.
+  swing(amplitudes) {
+    this.goto(0, 0);
+    this.eta_now.set(product(this.shares, amplitudes));
+    this.twist = product(this.twists, amplitudes);
+    if (this.hangs) this.hangs.way = product(this.hangs.slip, amplitudes);
+  }
+
+  // Deforms the points; in a mode the axes turn by a rotation vector, too, and the joint is put at its other end.
+  settle(factor, bodies) {
+    this.deform(this.points, this.rest, this.eta_now, factor);
+    if (!this.twist) return;
+    this.place.fromArray(this.r_now);
+    this.turn.fromArray(this.q_now);
+    const way = new THREE.Vector3().fromArray(this.twist), axis = new THREE.Vector3().fromArray(this.twist, 3), angle = axis.length();
+    this.place.addScaledVector(way.applyQuaternion(this.turn), factor);
+    if (angle) this.turn.multiply(new THREE.Quaternion().setFromAxisAngle(axis.divideScalar(angle), factor * angle));
+    if (!this.hangs) return;
+    const { point, on, gap, way: slip } = this.hangs;
+    const target = on.body === undefined ? new THREE.Vector3(...on.at) : bodies.get(on.body).where(on.point);
+    this.place.add(target.addScaledVector(way.fromArray(slip), factor).sub(this.where(point, axis)).add(axis.fromArray(gap)));
   }
 
   // points + factor · rows · η, into an array.
@@ -136,8 +168,12 @@ class Body {
     if (haunted && this.mesh) {
       const geometry = new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(this.rest, 3)).setIndex(this.mesh.geometry.index);
       if (this.normals) geometry.setAttribute("normal", this.mesh.geometry.attributes.normal);
-      const material = new THREE.MeshLambertMaterial({ color: "#8a949d", transparent: true, opacity: 0.25, depthWrite: false, side: THREE.DoubleSide, flatShading: !this.normals });
-      this.group.add(new THREE.Mesh(geometry, material));
+      const material = new THREE.MeshLambertMaterial({ color: "#8a949d", transparent: true, opacity: 0.25, depthWrite: false, side: THREE.DoubleSide, flatShading: !this.normals, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 4 });
+      this.ghost = new THREE.Mesh(geometry, material);
+      this.goto(0, 0);
+      this.ghost.position.copy(this.place);
+      this.ghost.quaternion.copy(this.turn);
+      scene.add(this.ghost);
     }
     scene.add(this.group);
   }
@@ -149,13 +185,14 @@ class Body {
   }
 
   // The body as it is now; `by` is what its colours show, `range` the value of the last shade.
-  draw(factor, by, range) {
-    this.deform(this.points, this.rest, this.eta_now, factor);
+  draw(factor, by, range, bodies) {
+    this.settle(factor, bodies);
     if (!this.group) return;
     this.positions.needsUpdate = true;
     this.group.position.copy(this.place);
     this.group.quaternion.copy(this.turn);
     this.group.visible = this.shown;
+    if (this.ghost) this.ghost.visible = this.shown;
     const shown = (by === "stress" && this.cauchy.length) || by === "speed";
     if (!this.mesh) return;
     this.mesh.material = shown ? this.tinted : this.plain;

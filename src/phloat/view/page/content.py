@@ -27,8 +27,8 @@ from phloat.system.connection import Connection, Element, End
 from phloat.system.state import Pose
 from phloat.system.system import System
 from phloat.view.figures import even_indices
-from phloat.view.mechanism import elastic_modes
-from phloat.view.page.pack import Pack, compress_motion, principal_shapes
+from phloat.view.modes import Hanging, ModeShapes, Moving, mode_shapes
+from phloat.view.page.pack import INT16_MAX, Pack, compress_motion, principal_shapes
 from phloat.view.quantities import (
     STRESS,
     PlotQuantity,
@@ -48,8 +48,9 @@ MIN_COMPRESSED = 16  # fewer coordinates are not compressed, so that identical b
 JOINT_SIZE = 0.012  # of the symbol of a joint, relative to the size of the scene
 TOLERANCE = 2e-4  # error of compression, relative to the largest deformation
 MAX_MODES = 24
+MODE_STEPS = 2000  # between rest and the largest displacement of a mode
+ROUND_OFF = 1e-9  # m, motion along a joint that is not drawn
 MAX_POSES = 60  # for the box around a motion and its largest speed
-AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 
 Document = dict[str, Any]
 EMPTY: Document = {"joints": [], "elements": [], "range": {"stress": 0.0, "speed": 0.0}, "quantities": [], "plots": []}
@@ -127,14 +128,14 @@ def _compress_body(drawn: Drawing, move: Pose) -> tuple[Drawing, Pose]:
     return drawn, move
 
 
-def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose) -> Document:
+def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose, most: int = INT16_MAX) -> Document:
     """A body in the document: its drawing, and position, orientation, velocities, η, η̇ and σ at all frames."""
     look: Document = {
         "kind": drawn.kind,
         "points": pack.add("f4", drawn.points),
         "triangles": pack.add("u4", drawn.triangles),
         "edges": pack.add("u4", drawn.edges),
-        "rows": pack.scaled_int16(drawn.rows),
+        "rows": pack.scaled_int16(drawn.rows, most),
         "thin": drawn.thin,
         "ports": dict(drawn.ports),
     }
@@ -272,32 +273,69 @@ def _time_text(result: Result | LinearResult, frames: int) -> str:
 
 
 def modes_content(modes: Modes, pack: Pack) -> Document:
-    """The document of the page of elastic modes; each mode is a coordinate of the drawings, a complex mode is two."""
-    numbers, fields = elastic_modes(modes)[:MAX_MODES], modes.system.fields
-    still, spinning = pack.add("f8", np.zeros(1)), np.iscomplexobj(modes.vectors)
-    shapes = {name: np.stack([modes.shape(k, name) for k in numbers], axis=-1) for name in fields}
-    tops = np.max([np.abs(shape).max(axis=(0, 1), initial=0.0) for shape in shapes.values()], axis=0)
-    scale = AMPLITUDE * _fields_size(fields) / np.where(tops > 0.0, tops, 1.0)
+    """The document of the page of elastic modes: bodies, their twists and deformations, and the joints on which they hang.
+
+    A complex mode has two amplitudes, of cos φ and of −sin φ.
+    """
+    shapes = mode_shapes(modes, MAX_MODES)
+    numbers, still = shapes.numbers, pack.add("f8", np.zeros(1))
     rates = np.zeros(len(modes)) if modes.growth is None else modes.growth
     growth = [float(rate) if rate in modes.unstable else 0.0 for rate in rates]  # of unstable modes only
-    shapes = {name: scale * shape for name, shape in shapes.items()}
-    if spinning:
-        shapes = {name: np.concatenate([shape.real, shape.imag], axis=-1) for name, shape in shapes.items()}
-    reach = np.max([np.abs(shape).max(axis=(0, 2)) for shape in shapes.values()], axis=0)
-    zero = np.zeros((1, len(numbers) * (1 + spinning)))
-    motions = {name: (shape, zero, zero) for name, shape in shapes.items()}
-    return _fields_document("modes", pack, fields, motions, reach) | {
+    bodies = [_swinging_data(pack, name, one, shapes.hanging.get(name)) for name, one in shapes.bodies.items()]
+    rest = np.vstack(list(shapes.at_rest().values()))
+    reach = np.max([np.abs(one.displacements()).max(axis=(0, 2)) for one in shapes.bodies.values()], axis=0)
+    plane, system = shapes.flat, None if modes.system.origin is None else modes.system.origin[0]
+    return _marks_data(shapes) | {
+        "kind": "modes",
+        "plane": plane,
+        "up": _up_direction(system) if system is not None else [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0],
+        "box": _bounding_box(rest, reach),
+        "bodies": bodies,
+        "order": shapes.order,
         "frames": still,
         "times": still,
-        "spinning": bool(spinning),
-        "modes": [{"number": k, "omega": float(modes.omega[k]), "growth": growth[k]} for k in numbers],
+        "spinning": shapes.amplitudes > len(numbers),
+        "modes": [
+            {"number": k, "omega": float(modes.omega[k]), "growth": growth[k], "is": modes.kinds[k]} for k in numbers
+        ],
         "summary": [
-            ["bodies", ", ".join(fields)],
+            ["bodies", ", ".join(shapes.bodies)],
             ["modes", f"{len(modes)} found, {modes.rigid} of them rigid; {len(numbers)} shown here"],
             ["unknowns", f"{modes.system.split} velocities, {modes.system.rows.size - modes.system.split} stresses"],
-            ["shapes", "each scaled to the same size"],
+            ["shapes", "each scaled to the same largest displacement, with no more than half a radian of rotation"],
+            ["per cent", "of the potential energy" if any(modes.kinds) else ""],
         ],
     }
+
+
+def _swinging_data(pack: Pack, name: str, one: Moving, hangs: Hanging | None) -> Document:
+    """A body in the document of modes: at rest, its twists and coordinates by each amplitude, the joint on which it hangs."""
+    drawn, eta = replace(one.drawn, rows=one.drawn.rows[:, :0], cauchy=np.zeros((0, 0))), np.zeros((len(one.twists), 0))
+    if one.drawn.rows.any():
+        rows, (eta,) = compress_motion(one.drawn.rows, np.eye(len(eta)), within=TOLERANCE)
+        drawn = replace(drawn, rows=rows)
+    v, none = np.zeros((1, 3)), np.zeros((1, 0))
+    rest = Pose(one.pose.r_P[None], one.pose.A[None], np.zeros((1, eta.shape[1])), v, v, none, none)
+    out = _body_data(pack, name, drawn, rest, MODE_STEPS)
+    out |= {"twists": pack.add("f4", one.twists.T), "shares": pack.add("f4", eta.T)}
+    if hangs is None:
+        return out
+    gap, slip = (np.where(np.abs(part) > ROUND_OFF, part, 0.0) for part in (hangs.gap, hangs.slip))
+    on = {"body": hangs.body, "point": hangs.at} if hangs.body else {"at": hangs.at.tolist()}
+    return out | {"hangs": {"point": hangs.point, "on": on, "gap": gap.tolist(), "slip": pack.add("f4", slip)}}
+
+
+def _marks_data(shapes: ModeShapes) -> Document:
+    """The symbols of joints and springs around modes, in the document."""
+    if shapes.modes.system.origin is None:
+        return EMPTY
+    system, drawings = shapes.modes.system.origin[0], {name: one.drawn for name, one in shapes.bodies.items()}
+    elements = [_element_data(drawings, e) for e in system.elements.values() if e.first.body or e.second.body]
+    joints = [_joint_data(system, drawings, c, shapes.size) for c in system.joints.values()]
+    for joint in joints:
+        if ends := shapes.rails.get(joint["name"]):
+            joint["rail"] = [{"body": body, "point": at} if body else {"at": at.tolist()} for body, at in ends]
+    return EMPTY | {"joints": joints, "elements": elements}
 
 
 def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None = None) -> Document:

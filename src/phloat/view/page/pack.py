@@ -24,10 +24,13 @@ class Pack:
         self._parts: list[bytes] = []
         self._indices: dict[tuple[str, tuple[int, ...], bytes], int] = {}
 
-    def scaled_int16(self, x: np.ndarray) -> int:
-        """Adds an array as 16-bit integers with one scale a column: errors are 1.5e-5 of its largest entry; returns its index."""
+    def scaled_int16(self, x: np.ndarray, most: int = INT16_MAX) -> int:
+        """Adds an array as integers up to `most` with one scale a column; returns its index.
+
+        Errors are 1 / 2 most of the largest entry of the column, 1.5e-5 by default; smaller integers take less space.
+        """
         x = np.atleast_2d(np.asarray(x, dtype=float))
-        scale = np.abs(x).max(axis=0, initial=0.0) / INT16_MAX
+        scale = np.abs(x).max(axis=0, initial=0.0) / most
         integers = np.rint(x / np.where(scale > 0.0, scale, 1.0)).astype("<i2")
         return self.add("i2", integers, scale)
 

@@ -26,6 +26,8 @@ async function start() {
     page.steps = page.swings ? SWING : page.frames.length - 1;
     const shade = shades();
     page.bodies = model.bodies.map((body) => new Body(body, arrays, page.frames, shade));
+    page.byName = new Map(page.bodies.map((body) => [body.name, body]));
+    page.order = model.order ? model.order.map((name) => page.byName.get(name)) : page.bodies; // after those on which they hang
     for (const quantity of model.quantities) {
       for (const line of quantity.lines) line.values = arrays[line.values].values;
       if (quantity.residual !== undefined) quantity.residual = arrays[quantity.residual].values;
@@ -81,7 +83,7 @@ function draw(now) {
 function shown() {
   const by = $("colour").value, factor = magnified();
   pose(page.time);
-  for (const body of page.bodies) body.draw(factor, by, model.range[by] || 0);
+  for (const body of page.order) body.draw(factor, by, model.range[by] || 0, page.byName);
   if (page.renderer) {
     page.marks.draw();
     page.lamp.position.copy(page.camera.lens.position).addScaledVector(page.camera.upward(), 0.4 * page.camera.distance);
@@ -106,12 +108,10 @@ function told() {
 function pose(t) {
   if (page.swings) {
     const phase = (2 * Math.PI * t) / PERIOD, count = model.modes.length;
-    for (const body of page.bodies) {
-      body.goto(0, 0);
-      body.eta_now.fill(0);
-      body.eta_now[page.mode] = Math.cos(phase);
-      if (model.spinning) body.eta_now[page.mode + count] = -Math.sin(phase);
-    }
+    const amplitudes = new Float32Array(model.spinning ? 2 * count : count);
+    amplitudes[page.mode] = Math.cos(phase);
+    if (model.spinning) amplitudes[page.mode + count] = -Math.sin(phase);
+    for (const body of page.bodies) body.swing(amplitudes);
   } else {
     const [k, part] = located(page.frames, t);
     for (const body of page.bodies) body.goto(k, part);
@@ -190,9 +190,10 @@ function controls() {
   });
   if (page.swings) {
     $("magnify-label").firstChild.textContent = "size ";
+    $("scrub").setAttribute("aria-label", "Phase");
     $("magnify").value = SIZES.indexOf(1);
   }
-  $("magnify-label").hidden = !page.bodies.some((body) => body.rows.shape[1]);
+  $("magnify-label").hidden = !page.swings && !page.bodies.some((body) => body.rows.shape[1]);
   trails();
   for (const id of ["show-joints", "show-grid", "show-names"])
     $(id).addEventListener("change", () => {
@@ -251,10 +252,10 @@ function modes() {
   $("modes").hidden = false;
   $("add-plot").hidden = true;
   $("mode-list").replaceChildren(
-    ...model.modes.map(({ number, omega, growth }, k) => {
+    ...model.modes.map(({ number, omega, growth, is }, k) => {
       const item = document.createElement("li"), button = document.createElement("button");
       button.type = "button";
-      for (const text of [`${number}`, growth > 0 ? `grows ${digits(growth)} 1/s` : `${digits(omega)} rad/s`, `${digits(omega / (2 * Math.PI))} Hz`])
+      for (const text of [`${number}`, growth > 0 ? `grows ${digits(growth)} 1/s` : `${digits(omega)} rad/s`, `${digits(omega / (2 * Math.PI))} Hz`, is].filter(Boolean))
         button.append(Object.assign(document.createElement("span"), { textContent: text }));
       button.addEventListener("click", () => mode(k));
       item.append(button);
@@ -267,7 +268,8 @@ function modes() {
 function mode(k) {
   page.mode = Math.max(0, Math.min(model.modes.length - 1, k));
   [...$("mode-list").querySelectorAll("button")].forEach((button, i) => button.setAttribute("aria-pressed", String(i === page.mode)));
-  $("subtitle").textContent = `mode ${model.modes[page.mode].number}: ${digits(model.modes[page.mode].omega)} rad/s`;
+  const { number, omega, is } = model.modes[page.mode];
+  $("subtitle").textContent = `mode ${number}: ${digits(omega)} rad/s${is && ", "}${is}`;
   ask();
 }
 
@@ -332,7 +334,7 @@ function hook() {
     place: (name, port) => {
       const body = page.bodies.find((one) => one.name === name);
       pose(page.time);
-      body.deform(body.points, body.rest, body.eta_now, magnified());
+      for (const one of page.order) one.settle(magnified(), page.byName);
       return body.where(body.ports[port] ?? port).toArray();
     },
     residual: (k) => page.plots[k].below,
