@@ -192,6 +192,8 @@ def test_another_sweep_does_not_mix_with_the_one_that_is_there(said):
     assert said("sweep", "short.yaml", "--samples", "2", "--workers", "1", "-q") == (0, "")
     code, err = said("sweep", "short.yaml", "--samples", "4", "--workers", "1")
     assert code == 2 and "'short.sweep' holds another ensemble" in err
+    code, err = said("view", "short.sweep")
+    assert code == 2 and "'short.sweep' is a sweep" in err and "samples.csv" in err
 
 
 def test_newton_that_stalls_ends_with_three_and_keeps_the_motion(said, monkeypatch):

@@ -219,6 +219,10 @@ def _run_page(folder: Path, output: str | None) -> Path:
     if not run.exists():
         if page.exists() and output is None:
             return page
+        if EnsembleFolder(folder).exists:
+            raise InputError(
+                f"{str(folder)!r} is a sweep, which has no page; its tables are {SAMPLES} and {SERIES.format('…')}"
+            )
         raise InputError(f"{str(folder)!r} has no run and no page; `phloat run model.yaml -o {folder}` makes one")
     if output is None and page.exists() and page.stat().st_mtime >= run.stat().st_mtime:
         return page
