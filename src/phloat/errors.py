@@ -143,7 +143,7 @@ class DamagedRunWarning(UserWarning):
 
 
 class FailedSamplesWarning(UserWarning):
-    """Samples of an ensemble that failed: they have no outputs, but their parameters and the error are saved."""
+    """Samples of an ensemble, or evaluations of `find_smallest`, that failed: the result has their parameters and errors."""
 
 
 class SeveralCrossingsWarning(UserWarning):

@@ -267,3 +267,19 @@ def test_units_of_parameters_are_saved_with_an_ensemble(family, tmp_path):
     ph.ensemble(ball, varied, output=lambda r: r["ball.r_P"][-1, 0], save=tmp_path / "runs", **run)
     labels = [ax.get_xlabel() for ax in ph.plot(ph.io.load_ensemble(tmp_path / "runs")).axes]
     assert labels == ["samples", "ball.mass (kg)", "u.push"]
+
+
+@pytest.mark.filterwarnings("ignore::phloat.errors.FailedSamplesWarning")
+def test_a_search_for_a_limit_shows_its_evaluations_the_limit_and_the_answer():
+    def deflection(height):
+        return np.nan if height < 0.02 else height**-3
+
+    found = ph.find_smallest(deflection, (0.01, 1.0), below=100.0)
+    (ax,) = ph.plot(found).axes
+    dots, limit, answer, *failed = ax.lines
+    good = np.isfinite(found.numbers)
+    np.testing.assert_array_equal(dots.get_xydata(), np.column_stack([found.values, found.numbers])[good])
+    assert set(limit.get_ydata()) == {100.0} and answer.get_xydata().tolist() == [[found.x, found.number]]
+    assert [line.get_xdata()[0] for line in failed] == list(found.failed) == found.values[~good].tolist() != []
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("height", "deflection")
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
