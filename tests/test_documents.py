@@ -184,6 +184,7 @@ QUESTIONS = {  # what somebody types into the search of the site, and the page t
     "reaction forces": "how_to/stress",
     "stress at a point": "how_to/stress",
     "inverse kinematics": "how_to/inverse_dynamics",
+    "animation": "page",
     "STEP": "find",
 }
 
