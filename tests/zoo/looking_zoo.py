@@ -88,3 +88,24 @@ def in_si(ax, k: int = 0) -> np.ndarray:
     """The k-th line of an axes in SI units, by the prefix of the unit in its label."""
     prefix, _ = re.fullmatch(r".*\(([GMkmµn]?)(m|N|N m|J|Pa|rad|m/s)\)", ax.get_ylabel()).groups()
     return FACTORS[prefix] * np.asarray(ax.lines[k].get_ydata())
+
+
+def overlaps(figure) -> list[tuple[str, str]]:
+    """Pairs of texts of a figure that lie over each other, and texts that reach beyond its border."""
+    figure.draw_without_rendering()
+    found = [text for legend in figure.legends for text in legend.get_texts()]
+    found += [figure._suptitle] if figure._suptitle else []
+    for ax in [ax for ax in figure.axes if ax.get_visible()]:
+        for axis in () if not ax.axison else (ax.xaxis, ax.yaxis, *([ax.zaxis] if hasattr(ax, "zaxis") else [])):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+            found += [label for tick in ticks for label in (tick.label1, tick.label2)] + [axis.label, axis.offsetText]
+        found += [ax.title, ax._left_title, ax._right_title, *ax.texts]
+        legend = ax.get_legend()
+        found += legend.get_texts() if legend else []
+    boxes = [(x.get_text(), x.get_window_extent()) for x in found if x.get_visible() and x.get_text().strip()]
+    border = figure.bbox.padded(2.0)
+    out = [(name, "border") for name, box in boxes if not border.x0 <= box.x0 <= box.x1 <= border.x1]
+    out += [(name, "border") for name, box in boxes if not border.y0 <= box.y0 <= box.y1 <= border.y1]
+    pairs = [(a, b) for i, a in enumerate(boxes) for b in boxes[:i] if a[1].padded(-0.5).overlaps(b[1].padded(-0.5))]
+    return out + [(a[0], b[0]) for a, b in pairs]

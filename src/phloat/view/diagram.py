@@ -55,7 +55,7 @@ def plot_diagram(x: System) -> Figure:
     ax = figure.subplots()
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_axis_off()
-    ax.set_title(_title_text(x), fontsize=9, loc="left")
+    figure.suptitle(_title_text(x), fontsize=9, x=0.02, ha="left")
     for line, bend in bends:
         _draw_line(ax, line, positions[line.first[0]], positions[line.second[0]], bend)
     for name in blocks:

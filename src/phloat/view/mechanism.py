@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import Pose, State
 from phloat.system.stresses import stress_field
 from phloat.system.system import System, fits
-from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, require_package
+from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text, new_figure, prefixed_unit, require_package
 from phloat.view.scene import Drawing, body_motion, is_cloud, rails, scene, scene_size
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 Move = Callable[[np.ndarray], None]  # moves what was drawn to other points (n, 2 or 3)
 
 MIN_TICKS = 0.15  # relative to the longest side of a drawing: a shorter axis has no ticks
+FITTED, LABEL_STEP = 10, 4.0  # drafts of a drawing in space at most; points by which a label is moved in each
 MARGIN, MIN_HEIGHT = 0.04, 0.3  # margin and least height of a plane drawing, relative to its longest side
 NEAREST_POINTS = 8  # stress points for each triangle: a cell of a plate has four on each face
 DURATION = 8.0  # seconds of a film, unless the run lasts between the two times REAL_TIME: then it plays in real time
@@ -62,9 +64,11 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
         }
         if not sizes:
             raise InputError("no body is on a mesh; stress=True shades plates and solids")
-        scale, shades = Normalize(0.0, max(float(size.max()) for size in sizes.values()) or 1.0), colormaps["viridis"]
-        figure.colorbar(ScalarMappable(scale, shades), ax=ax, label="von Mises stress (Pa)", shrink=0.8, pad=0.12)
-        colours |= {name: shades(scale(size)) for name, size in sizes.items()}
+        largest = max(float(size.max()) for size in sizes.values()) or 1.0
+        factor, unit = prefixed_unit(largest, "Pa")
+        scale, shades = Normalize(0.0, largest / factor), colormaps["viridis"]
+        figure.colorbar(ScalarMappable(scale, shades), ax=ax, label=f"von Mises stress ({unit})", shrink=0.8, pad=0.12)
+        colours |= {name: shades(scale(size / factor)) for name, size in sizes.items()}
     for name, part in drawn.items():
         draw_body(ax, part, drawn_coordinates(points[name], flat), colours[name], label_text(name), lw=2)
     for way in ways:
@@ -75,6 +79,8 @@ def plot_system(x: System, state: State, *, stress: bool = False) -> Figure:
     if len(drawn) <= MAX_LEGEND and not stress:
         ax.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     frame_axes(ax, everything, flat)
+    if not flat:
+        fit_box(figure, ax)
     return figure
 
 
@@ -103,7 +109,7 @@ def is_flat(points: np.ndarray) -> bool:
 
 def new_axes(rows: int, columns: int, flat: bool) -> tuple[Figure, np.ndarray]:
     """A figure with rows × columns axes, of two dimensions if `flat`, else of three."""
-    figure = new_figure(4.2 * columns + 0.8, 3.2 * rows + 0.4)
+    figure = new_figure((4.2 if flat else 5.0) * columns + 0.8, (3.2 if flat else 4.2) * rows + 0.4)
     axes = figure.subplots(rows, columns, squeeze=False, subplot_kw={} if flat else {"projection": "3d"})
     return figure, axes
 
@@ -122,17 +128,56 @@ def frame_axes(ax: Any, points: np.ndarray, flat: bool, *, above: bool = True) -
     middle = 0.5 * (low + high)
     for axis, least, most in zip("xy" if flat else "xyz", middle - half, middle + half, strict=False):
         ax.set(**{f"{axis}lim": (least, most), f"{axis}label": f"{axis} (m)"})
-    ax.set_aspect("equal")
     if flat:
+        ax.set_aspect("equal")
         return
-    ax.xaxis.labelpad = 20.0  # points, not over the tick labels
+    ax.set_box_aspect(half)
+    ax.tick_params(labelsize=8)
     for axis, share in zip("xyz", half / half.max(), strict=True):
         if share < MIN_TICKS:  # tick labels would overlap
             ax.set(**{f"{axis}ticks": [], f"{axis}label": ""})
         else:
-            ax.locator_params(axis=axis, nbins=max(2, round(7 * share)))
+            ax.locator_params(axis=axis, nbins=max(2, round(6 * share)))
     if above and high[2] - low[2] < MIN_TICKS * longest:
         ax.view_init(elev=60, azim=-75)  # almost flat: seen from above
+
+
+def fit_box(figure: Figure, ax: Any) -> None:
+    """Scales the box of an axes in space until it fills its part of the figure with its labels; moves labels away from those of
+    ticks, and leaves out ticks that overlap."""
+    axes, zoom = {name: getattr(ax, f"{name}axis") for name in "xyz"}, 1.0
+    limits = np.array([axis.get_view_interval() for axis in axes.values()])
+    corners = np.array([(*corner, 1.0) for corner in product(*limits)])
+    for _ in range(FITTED):
+        figure.draw_without_rendering()
+        ticks = {name: [tick.label1.get_window_extent() for tick in _drawn_ticks(axis)] for name, axis in axes.items()}
+        labels = {
+            name: axis.label.get_window_extent().padded(3.0) for name, axis in axes.items() if axis.label.get_text()
+        }
+        clear = True
+        for name, label in labels.items():
+            others = [box for key, boxes in ticks.items() for box in boxes if key != name]
+            if any(label.overlaps(box) for box in [*others, *ticks[name]]):
+                axes[name].labelpad, clear = axes[name].labelpad + LABEL_STEP, False
+            crowded = [a for a, b in pairwise(ticks[name]) if a.overlaps(b)]
+            if len(ticks[name]) > 2 and (crowded or any(a.overlaps(b) for a in ticks[name] for b in others)):
+                ax.locator_params(axis=name, nbins=len(ticks[name]) - 2)
+                clear = False
+        x, y, _, w = ax.get_proj() @ corners.T
+        texts = [box.get_points() for box in [*labels.values(), *(box for boxes in ticks.values() for box in boxes)]]
+        drawn = np.vstack([ax.transData.transform(np.column_stack([x / w, y / w])), *texts])
+        part = ax.get_position().transformed(figure.transFigure).get_points()
+        grown = float((0.5 * np.ptp(part, axis=0) / np.abs(drawn - part.mean(axis=0)).max(axis=0)).min())
+        if clear and abs(grown - 1.0) < 0.03:
+            return
+        zoom *= grown
+        ax.set_box_aspect(np.ptp(limits, axis=1), zoom=zoom)
+
+
+def _drawn_ticks(axis: Any) -> list[Any]:
+    """The ticks of an axis that are drawn: those within its limits."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high and tick.label1.get_text()]
 
 
 def draw_body(ax: Any, part: Drawing, x: np.ndarray, colours: Any, label: str, *, lw: float) -> tuple[Any, Move]:
