@@ -112,12 +112,28 @@ def test_a_rail_reaches_from_its_body_to_what_slides_along_it(shared, written):
             assert np.linalg.norm(point - low - (margin + slide) * along) < 1e-4
 
 
-def test_small_motions_of_a_plate_are_drawn_as_they_are(shared, written):
+def test_small_motions_of_a_plate_and_of_a_rod_on_its_edge_are_drawn_as_they_are(shared, written):
     result, page = written("plate")[1], shared("plate")
     k = output(result, go(page, 60))
     way, points = result.displacement("plate")[k], result.system.fields["plate"].points
     place = int(np.abs(way[:, 2]).argmax())
-    assert page(f"window.phloat.place('plate', {place})") == pytest.approx(points[place] + way[place], abs=1e-6)
+    faces = [page(f"window.phloat.place('plate', {n})") for n in (place, place + len(points))]
+    assert np.mean(faces, axis=0) == pytest.approx(points[place] + way[place], abs=2e-6)
+    assert faces[0][2] - faces[1][2] == pytest.approx(0.05, abs=1e-4)
+    rod, v = result.system.fields["rod"], result.system.split
+    turn = (rod.velocities[:, :v] @ result.way[k])[3:]  # of (v_P, ω), for small motions
+
+    def rod_points() -> np.ndarray:
+        count = page("window.phloat.points('rod')")
+        return np.array([page(f"window.phloat.place('rod', {n})") for n in range(count)])
+
+    drawn = rod_points()
+    go(page, 0)
+    rest = rod_points()  # a bar of 50 kg: m r²/2 = 1 and m (3r² + L²)/12 = 4.1667 kg m²
+    assert np.ptp(rest, axis=0) == pytest.approx([0.4, np.sqrt(0.88), 0.4], abs=5e-3)
+    moved = rest + result.displacement("rod")[k, 0] + np.cross(turn, rest - rod.points[0])
+    assert np.abs(turn[0]) > 1e-4 and np.abs(drawn - moved).max() < 2e-6
+    go(page, 60)
     assert number(page.text("#clock"))[0] == pytest.approx(result.t[k], abs=1e-6)
 
 

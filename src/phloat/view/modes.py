@@ -28,6 +28,7 @@ from phloat.system.state import Pose, State
 from phloat.system.system import System
 from phloat.view.figures import MAX_LEGEND, colour_cycle, label_text
 from phloat.view.mechanism import RAIL, draw_line, draw_surface, drawn_coordinates, frame_axes, new_axes
+from phloat.view.page.pack import compress_motion, principal_shapes
 from phloat.view.scene import Drawing, body_drawing, field_drawing, rails, scene_size
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ STILL = 1e-3  # relative to the size of the scene: bodies that move less are not
 GHOST = (0.55, 0.6, 0.65, 0.25)  # colour of bodies at rest
 LIGHT = np.array([-0.3, -0.5, 0.8])  # the direction from which figures in space are lit
 MOST_LETTERS = 68  # in a line of a title
+MOST_COORDINATES = 60  # of a body in a linear run: with more, its motion is that of few shapes
 MOST_TURN = 0.5  # rad, largest rotation of a mode: it limits torsion, and bodies small beside the scene
 
 
@@ -226,6 +228,32 @@ def moving(part: Field, motions: np.ndarray, size: float, own_rails: Sequence[Dr
     turns = (body.shape.rotation(body.shape.places()) @ V[:, 1:]).reshape(-1, 3, count) + twists[:, 3:].T
     largest = np.linalg.norm(turns, axis=1).max(axis=0, initial=0.0)
     return Moving(drawn, pose, twists, largest)
+
+
+def small_motion(
+    part: Field, ways: np.ndarray, rates: np.ndarray, size: float, within: float
+) -> tuple[Drawing, list[np.ndarray]]:
+    """The drawing of a field in a linear run, in inertial axes, and the amplitudes of its rows over time and their rates.
+
+    `rates` (times, rows) are the velocities of the system, the first of its rows, and `ways` their integrals.
+    """
+    velocities, both = ways.shape[1], (ways, rates[:, : ways.shape[1]])
+    own, known = [*both], part.body is not None and part.velocities is not None
+    if part.velocities is not None and known:
+        own = [(part.velocities[:, :velocities] @ x.T).T for x in both]
+        part = replace(part, velocities=csr(np.eye(own[0].shape[1])))
+    V = np.eye(own[0].shape[1])
+    if not known or len(V) > MOST_COORDINATES:  # few shapes of the points, and the coordinates that belong to them
+        moved = [(part.motion[:, :velocities] @ x.T).T for x in both]
+        amplitudes = principal_shapes(*moved, within=within)[1]
+        units = [float(np.abs(x).max()) or 1.0 for x in moved]
+        left, right = (np.vstack([x / u for x, u in zip(xs, units, strict=True)]) for xs in (amplitudes, own))
+        V, own = np.asarray(np.linalg.lstsq(left, right)[0]).T, amplitudes
+    motions = V if known else np.vstack([V, np.zeros((part.motion.shape[1] - velocities, V.shape[1]))])
+    one = moving(part, motions, size)
+    normals = None if one.drawn.normals is None else one.drawn.normals @ one.pose.A.T
+    shapes, own = compress_motion(one.displacements().reshape(-1, V.shape[1]), *own, within=within)
+    return replace(one.drawn, points=one.at_rest(), normals=normals, rows=shapes), own
 
 
 def _in_other_axes(x: Moving, follow: bool) -> Moving:

@@ -133,7 +133,7 @@ def body_drawing(body: Body | Continuum, size: float) -> Drawing:
     if isinstance(recipe, PointMass):
         return _drawing_with_ports(body, "mass", ball(recipe, 1.5 * MIN_WIDTH * size, 0.04 * size))
     if isinstance(recipe, RigidBody):
-        return _drawing_with_ports(body, "rigid", block(recipe, MIN_WIDTH * size, 0.6 * size))
+        return _drawing_with_ports(body, "rigid", block(recipe, MIN_WIDTH * size, size))
     if isinstance(recipe, Beam):
         return _beam_drawing(body, recipe, size)
     if mesh is not None:

@@ -16,7 +16,6 @@ from scipy.spatial.transform import Rotation
 from phloat.errors import InputError
 from phloat.joints.elements import Damper, Spring
 from phloat.linear.analysis.modes import Modes
-from phloat.linear.form.phdae import Field
 from phloat.linear.time.march import LinearResult
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.ledger import Ledger, energy_ledger
@@ -27,8 +26,8 @@ from phloat.system.connection import Connection, Element, End
 from phloat.system.state import Pose
 from phloat.system.system import System
 from phloat.view.figures import even_indices
-from phloat.view.modes import Hanging, ModeShapes, Moving, mode_shapes
-from phloat.view.page.pack import INT16_MAX, Pack, compress_motion, principal_shapes
+from phloat.view.modes import Hanging, ModeShapes, Moving, mode_shapes, shapes_size, small_motion
+from phloat.view.page.pack import INT16_MAX, Pack, compress_motion
 from phloat.view.quantities import (
     STRESS,
     PlotQuantity,
@@ -38,7 +37,7 @@ from phloat.view.quantities import (
     opening,
     result_quantities,
 )
-from phloat.view.scene import Drawing, body_motion, field_drawing, pose_at, rails, scene, scene_size
+from phloat.view.scene import Drawing, body_motion, pose_at, rails, scene, scene_size
 
 MAX_FRAMES = 600
 MAX_TIMES = 3000  # of the lines of a plot
@@ -346,16 +345,33 @@ def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None
     indices = thin_out(np.arange(len(result)), MAX_TIMES)
     parts = {name: getattr(result, name)[indices] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
     thinned, frames = replace(result, **parts), thin_out(np.arange(len(indices)), MAX_FRAMES)
-    motions, reach, speed = {}, np.zeros(3), 0.0
+    size, still, bodies, drawings, reach, speed = (
+        shapes_size(system),
+        np.zeros((len(frames), 3)),
+        [],
+        [],
+        np.zeros(3),
+        0.0,
+    )
     for name, part in system.fields.items():
-        ways, rates = (x(name)[frames].reshape(len(frames), -1) for x in (thinned.displacement, thinned.velocity))
-        shapes, (way, rate) = principal_shapes(ways, rates, within=TOLERANCE)
-        motions[name] = shapes.reshape(len(part.points), 3, -1), way, rate
-        reach = np.maximum(reach, np.abs(ways.reshape(-1, 3)).max(axis=0, initial=0.0))
-        speed = max(speed, float(np.linalg.norm(rates.reshape(-1, 3), axis=1).max(initial=0.0)))
+        drawn, (way, rate) = small_motion(part, thinned.way[frames], thinned.e[frames], size, TOLERANCE)
+        none, upright = np.zeros((len(frames), 0)), np.tile(np.eye(3), (len(frames), 1, 1))
+        drawings.append(drawn)
+        bodies.append(_body_data(pack, name, drawn, Pose(still, upright, way, still, still, rate, none)))
+        ways, rates = (np.abs(x @ drawn.rows.T).reshape(-1, 3) for x in (way, rate))
+        reach = np.maximum(reach, ways.max(axis=0))
+        speed = max(speed, float(np.linalg.norm(rates, axis=1).max()))
+    box = _bounding_box(np.vstack([drawn.points for drawn in drawings]), reach)
+    sides = np.subtract(box[1], box[0])  # flat beams and masses are seen as in a plane
+    plane = bool(sides[2] < 0.05 * sides.max()) and all(drawn.kind in ("beam", "mass") for drawn in drawings)
     largest = float(np.abs(result.residual).max())
     relative = largest / (np.abs(result.energy).max() or 1.0)
-    return _fields_document("linear", pack, system.fields, motions, reach) | {
+    return EMPTY | {
+        "kind": "linear",
+        "plane": plane,
+        "up": [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0],
+        "box": box,
+        "bodies": bodies,
         "frames": pack.add("f8", thinned.t[frames]),
         "times": pack.add("f8", thinned.t),
         "range": {"stress": 0.0, "speed": speed},
@@ -370,30 +386,3 @@ def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None
         ],
         **_plots_data(pack, linear_quantities(thinned), plots, result, indices),
     }
-
-
-def _fields_document(
-    kind: str, pack: Pack, fields: Mapping[str, Field], motions: Mapping[str, tuple[np.ndarray, ...]], reach: np.ndarray
-) -> Document:
-    """The parts that pages of modes and of linear runs have in common; flat beams and masses are seen as in a plane.
-
-    `motions` has the shapes (points, 3, n) of each field, and amplitudes η and rates η̇ (times, n); points move by at most `reach`.
-    """
-    size, drawings, bodies = _fields_size(fields), [], []
-    for name, (shapes, eta, rates) in motions.items():
-        drawn, owner = field_drawing(fields[name], size)
-        drawings.append(replace(drawn, rows=shapes[owner].reshape(3 * len(owner), -1)))
-        n, still = len(eta), np.zeros((len(eta), 3))
-        pose = Pose(still, np.tile(np.eye(3), (n, 1, 1)), eta, still, still, rates, np.zeros((n, 0)))
-        bodies.append(_body_data(pack, name, drawings[-1], pose))
-    box = _bounding_box(np.vstack([drawn.points for drawn in drawings]), reach)
-    sides = np.subtract(box[1], box[0])
-    plane = bool(sides[2] < 0.05 * sides.max()) and all(drawn.kind in ("beam", "mass") for drawn in drawings)
-    up = [0.0, 1.0, 0.0] if plane else [0.0, 0.0, 1.0]
-    return EMPTY | {"kind": kind, "plane": plane, "up": up, "box": box, "bodies": bodies}
-
-
-def _fields_size(fields: Mapping[str, Field]) -> float:
-    """The diagonal of the box around all points (m)."""
-    points = np.vstack([part.points for part in fields.values()])
-    return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0

@@ -337,6 +337,7 @@ function hook() {
       for (const one of page.order) one.settle(magnified(), page.byName);
       return body.where(body.ports[port] ?? port).toArray();
     },
+    points: (name) => page.byName.get(name).count,
     residual: (k) => page.plots[k].below,
     rail: (name) => page.marks.railOf(name),
     shades: (name) => Array.from(page.bodies.find((one) => one.name === name).values),
