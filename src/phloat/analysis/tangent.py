@@ -117,9 +117,10 @@ def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.nda
     G, M = csr(matrices.G[:, rows]), csr(matrices.E[rows][:, rows])
     saddle = SaddleSystem(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
-    lam = np.where(np.abs(lam) > _round_off(saddle, size), lam, 0.0)
     springs, _, noise = spring_rows(system, state)
-    rest = np.maximum(np.abs(M @ x) - abs(springs).T @ noise, 0.0)
+    unbalanced, in_joints = _spread_noise(saddle, M, abs(springs).T @ noise)
+    lam = np.where(np.abs(lam) > np.maximum(_round_off(saddle, size), in_joints), lam, 0.0)
+    rest = np.maximum(np.abs(M @ x) - unbalanced, 0.0)
     size = size + abs(G).T @ np.abs(lam)
     scale = np.sqrt(M.diagonal())  # forces of all kinds, over the roots of their masses
     relative = (rest / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
@@ -130,6 +131,17 @@ def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.nda
             f"{ratio:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its inputs as u="
         )
     return lam
+
+
+def _spread_noise(saddle: SaddleSystem, M: Matrix, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What round-off `noise` of the forces of springs leaves unbalanced, also on bodies behind joints, and in multipliers."""
+    none = np.zeros(saddle.G.shape[0])
+    if not noise.any():
+        return noise, none
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(3, len(noise)))
+    solutions = [saddle.solve(sign * noise, none) for sign in signs]
+    forces, multipliers = (np.max([np.abs(part) for part in parts], axis=0) for parts in zip(*solutions, strict=True))
+    return noise + 4.0 * abs(M) @ forces, 4.0 * multipliers
 
 
 def _round_off(saddle: SaddleSystem, size: np.ndarray) -> np.ndarray:

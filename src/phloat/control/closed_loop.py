@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.sparse import csr, largest, negativity_defect
 from phloat.algebra.threads import one_thread
-from phloat.control.coupling import LoopController, joint_axis, wiring, with_elements
+from phloat.control.coupling import Holding, LoopController, joint_axis, wiring, with_elements
 from phloat.control.passive import ControllerRun, PassiveController
 from phloat.errors import InputError, JointError
 from phloat.joints.elements import JointSpring
@@ -25,7 +25,7 @@ from phloat.system.system import System
 Plant = TypeVar("Plant", LinearPHDAE, System)
 
 
-def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) -> Plant:
+def closed_loop(plant: Plant, *controllers: PassiveController | Holding | LoopController) -> Plant:
     """The plant and its controllers as one system.
 
     The ports of the plant stay open: their inputs are added to those of the controllers. Optimal controllers close the loop of a
@@ -35,9 +35,10 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
     ----------
     plant : LinearPHDAE or System
         A linear plant, or a mechanism.
-    *controllers : PassiveController, or one LoopController
-        From `passive_pid`, `passive_controller`, …; or, for a linear plant, one from `lqr` or `lqg`. A System takes springs and
-        dampers only, as elements; other controllers run in `simulate(…, controller=…)`.
+    *controllers : PassiveController, Servo, or one LoopController
+        From `passive_pid`, `passive_controller`, …; a `servo`, which holds its first command by a spring and a damper; or, for a
+        linear plant, one from `lqr` or `lqg`. A System takes springs and dampers only, as elements; other controllers run in
+        `simulate(…, controller=…)`.
 
     Returns
     -------
@@ -61,6 +62,7 @@ def closed_loop(plant: Plant, *controllers: PassiveController | LoopController) 
             return controllers[0].loop(plant)
     loop: Any = plant
     for controller in controllers:
+        controller = controller.passive() if isinstance(controller, Holding) else controller
         if not isinstance(controller, PassiveController):
             kind = type(controller).__name__
             raise InputError(f"{kind} is not passive: it closes linear loops only; use simulate(…, controller=…)")

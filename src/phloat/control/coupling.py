@@ -39,6 +39,13 @@ class LoopController(Protocol):
     def loop(self, plant: LinearPHDAE) -> LinearPHDAE: ...
 
 
+@runtime_checkable
+class Holding(Protocol):
+    """A controller that holds a position by a passive one: a servo at its first command."""
+
+    def passive(self) -> Any: ...
+
+
 def joint_axis(system: System, port: str) -> Row:
     """The free axis (angle or slide) of the joint of this port; raises PortError unless it has exactly one."""
     if port not in system.ports:

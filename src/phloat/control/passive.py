@@ -213,6 +213,8 @@ def passive_pid(
         raise InputError(f"all gains at {port!r} are zero; give stiffness=, damping= or inertia=")
     if m and not not_negative(f"filter at {port!r}", filter):
         raise InputError(f"an inertia at {port!r} needs filter=…, its time constant in s")
+    if callable(target):
+        raise InputError(f"the target at {port!r} is a function of t; servo({port!r}, command, …) follows one")
     name, target = name or f"{port}.control", number("target", target)
     rows: dict[str, tuple[float, float]] = {"inertia": (m, 0.0)} if m else {}  # E and R of each
     parts: list[JointSpring | JointDamper] = []

@@ -102,9 +102,9 @@ class Servo:
         numbers = float(self.stiffness), float(self.damping), float(limit)
         return {self.joint: ServoSignal(self.joint, self.reference, self.forward, *numbers, self.rate is not None)}
 
-    def passive(self, t: float = 0.0) -> PassiveController:
-        """The spring and the damper by which it holds its command at t."""
-        target = 0.0 if self.rate is not None else self.reference(t)
+    def passive(self) -> PassiveController:
+        """The spring and the damper by which it holds its first command; limits and sampling are left out."""
+        target = 0.0 if self.rate is not None else self.reference(-np.inf)
         return passive_pid(
             self.joint, stiffness=self.stiffness, damping=self.damping, target=target, name=f"{self.joint}.servo"
         )
@@ -128,6 +128,8 @@ class Servo:
 
     def start_run(self, model: Model, dt: float | None) -> tuple[Model, Callable[[float, Any], Mapping[str, object]]]:
         """The function of a sampled servo; raises InputError for a continuous one on a linear plant."""
+        if isinstance(model, System):
+            joint_axis(model, self.joint)
         if self.every is None:
             raise InputError(
                 f"the servo at {self.joint!r} acts on a mechanism; for a linear plant give every=…, or simulate "

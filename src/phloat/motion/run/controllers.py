@@ -25,7 +25,7 @@ from phloat.system.system import System
 
 STEPS = 2000  # of the drive whose effort is a feedforward, if the run has no dt
 JUMP = 1e-3  # rad or m: a larger distance of a command from its joint at the start gives a warning
-SATURATED = 0.01  # of the output times: more at the limit of a servo give a warning
+SATURATED = 0.01  # of the run: a servo that is longer at its limit gives a warning
 
 
 @runtime_checkable
@@ -131,13 +131,14 @@ def warn_of_saturation(result: Result, servos: Mapping[str, Any]) -> None:
         if servo.limit is None or result.efforts is None:
             continue
         limited = np.abs(result.efforts.of(joint)[:, 0]) >= servo.limit * (1 - 1e-9)
-        if (part := float(np.mean(limited))) > SATURATED:
+        span = max(float(result.t[-1] - result.t[0]), 1e-300)
+        if (part := float(np.trapezoid(limited, result.t)) / span) > SATURATED:
             warnings.warn(
                 f"the servo at {joint!r} is at its limit of {servo.limit:g} for {100 * part:.3g} % of the run, from "
                 f"t = {result.t[np.argmax(limited)]:.4g} s: it cannot follow its command there; "
                 "move more slowly, or take a stronger motor",
                 SaturationWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

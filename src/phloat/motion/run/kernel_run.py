@@ -191,7 +191,7 @@ class KernelRun(Run):
         )
         failure = "has a singular mass matrix" if status == SINGULAR else "does not converge"
         self.write_row()
-        if unstable := self.task.unstable or str(self.samples.growing_pole() or ""):
+        if unstable := self.task.unstable or str(self.samples.growing_pole(failed=True) or ""):
             raise UnstableLoopError(f"{unstable}. A step fails at t = {time:g} s", self.result())
         raise ConvergenceError(
             f"Newton's method fails at t = {time:g} s: {location} {failure}, though the step was halved to {abs(self.h):.2g} s; "

@@ -15,12 +15,13 @@ import numpy as np
 
 from phloat.errors import UnstableLoopWarning
 
-KEPT, WINDOW, STRIDE = 1024, 10, 2  # samples in all, of one fit, and from one fit to the next
+KEPT, WINDOWS = 1024, (8, 16, 48)  # samples in all, and of one fit
 UNSTABLE, GROWN, MISFIT = (
     1.02,
     10.0,
     0.05,
 )  # modulus of the pole, growth over a fit, relative residual of the recurrence
+ABRUPT = 5.0  # growth from one sample to the next, by which a step that fails is that of an unstable loop
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,21 @@ class Samples:
             self.times.append(t)
             self.efforts.append(new)
 
-    def growing_pole(self) -> GrowingPole | None:
-        """The pole of the fastest growing effort; None if none grows as by a pole."""
-        found = [pole for port in (self.efforts[-1] if self.efforts else ()) if (pole := self._pole_at(port))]
+    def growing_pole(self, *, failed: bool = False) -> GrowingPole | None:
+        """The pole of the fastest growing effort; None if none grows as by a pole. After a failed step two changes are enough."""
+        found = [pole for port in (self.efforts[-1] if self.efforts else ()) if (pole := self._pole_at(port, failed))]
         return max(found, key=lambda pole: abs(pole.z), default=None)
 
-    def _pole_at(self, port: str) -> GrowingPole | None:
+    def _pole_at(self, port: str, failed: bool) -> GrowingPole | None:
         """The first pole by which the effort at a port grows over a window of samples."""
         d = np.diff([effort.get(port, np.nan) for effort in self.efforts])
         every = float(np.median(np.diff(self.times))) if len(d) else 0.0
-        for first in range(0, max(len(d) - WINDOW, 0) + 1, STRIDE):
-            if (found := _growth(d[first : first + WINDOW])) is not None:
-                return GrowingPole(port, found, every)
+        for size in WINDOWS:  # short ones first, as fast growth soon ends in large motion
+            for first in range(0, len(d) - size + 1, size // 4):
+                if (found := _growth(d[first : first + size])) is not None:
+                    return GrowingPole(port, found, every)
+        if failed and len(d) > 1 and d[-2] and abs(d[-1] / d[-2]) > ABRUPT:
+            return GrowingPole(port, complex(d[-1] / d[-2]), every)
         return None
 
     def warn_if_unstable(self) -> None:
@@ -82,7 +86,7 @@ class Samples:
 
 def _growth(d: np.ndarray) -> complex | None:
     """The pole of the recurrence that changes of an effort follow; None if they do not grow by a pole."""
-    if len(d) < WINDOW or not np.isfinite(d).all():
+    if not np.isfinite(d).all():
         return None
     for order in (1, 2):  # one real pole, or a pair
         rows = np.lib.stride_tricks.sliding_window_view(d, order + 1)[:, ::-1]  # the newest first

@@ -101,7 +101,8 @@ class Composition4:
     def run(self, task: Task) -> Result:
         if task.dt is None:
             raise InputError("the step is missing: give dt=…")
-        if damped := _first_damped(task.system):
+        damping = [f"{name}.servo" for name, servo in task.servos.items() if servo.damping and not servo.every]
+        if damped := _first_damped(task.system) or next(iter(damping), ""):
             raise InputError(
                 f"{damped!r} is damped, and Composition4 takes steps back in time, where damping feeds; use Midpoint"
             )
