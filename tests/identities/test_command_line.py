@@ -174,7 +174,9 @@ def test_modes_say_how_they_are_damped(asked, capsys):
     poles = ph.modes(ph.linearise(model.system, model.state), 4).poles[2:]  # two are rigid
     np.testing.assert_allclose([m["damping"] for m in found["modes"]][2:], -poles.real / np.abs(poles), rtol=1e-12)
     main(["modes", file, "--count", "4"])
-    assert f"damping ratio {found['modes'][2]['damping']:.3g}" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"damping ratio {found['modes'][2]['damping']:.3g}" in shown
+    assert "bending of" in found["modes"][2]["kind"] and found["modes"][2]["kind"] in shown
 
 
 def test_a_response_is_that_of_python_with_its_peaks(asked):

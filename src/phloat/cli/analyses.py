@@ -47,8 +47,9 @@ def modes_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
         data |= {"rigid": modes.rigid, "modes": _modes_data(modes), "files": args.output}
         heads = ["mode", "omega", "hertz"]
         table = np.column_stack([range(len(modes)), modes.omega, modes.omega * HERTZ])
-        rows = [(k, float(m["omega"]), float(m["hertz"]), _mode_remark(m)) for k, m in enumerate(data["modes"])]
-        console.table(("mode", "ω (rad/s)", "f (Hz)", ""), rows)
+        modes_data = enumerate(data["modes"])
+        rows = [(k, float(m["omega"]), float(m["hertz"]), _mode_remark(m), m["kind"]) for k, m in modes_data]
+        console.table(("mode", "ω (rad/s)", "f (Hz)", "", ""), rows)
     title = models.title(model)
     models.write_files(console, args.output, data, plotted=modes, table=(heads, table), title=title)
     return data
@@ -64,19 +65,19 @@ def _modes_request(model: Model, args: argparse.Namespace) -> ModesRequest:
 
 
 def _modes_data(modes: ph.types.Modes) -> list[dict[str, Any]]:
-    """For each mode its frequency in rad/s and Hz, growth rate (1/s) and damping ratio (None if loads or a spin act)."""
+    """For each mode its frequency in rad/s and Hz, growth rate (1/s), damping ratio (None if loads or a spin act), and kind."""
     growth = np.zeros(len(modes)) if modes.growth is None else modes.growth
     ratios: list[float | None] = [None] * len(modes)
     if modes.growth is None:
         ratios = [float(-p.real / abs(p)) if abs(p) else 0.0 for p in modes.poles]
     return [
-        {"omega": w, "hertz": w * HERTZ, "rigid": k < modes.rigid, "growth": growth[k], "damping": ratios[k]}
-        for k, w in enumerate(modes.omega)
+        {"omega": w, "hertz": w * HERTZ, "rigid": k < modes.rigid, "growth": growth[k], "damping": ratios[k], "kind": kind}
+        for k, (w, kind) in enumerate(zip(modes.omega, modes.kinds, strict=True))
     ]
 
 
 def _mode_remark(mode: dict[str, Any]) -> str:
-    """The last column of the table: "rigid", the growth rate or the damping ratio of a mode."""
+    """The column of the table before the kind: "rigid", the growth rate or the damping ratio of a mode."""
     if mode["rigid"]:
         return "rigid"
     if mode["growth"] > 0:
