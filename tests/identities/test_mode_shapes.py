@@ -122,6 +122,13 @@ def test_a_body_that_is_bent_at_rest_is_drawn_bent():
     assert tip[1] < -0.005
 
 
+def test_a_system_from_a_file_has_kinds_without_resultants(usual, tmp_path):
+    ph.io.to_matlab(usual.system, tmp_path / "arm.mat")
+    found = ph.modes(ph.io.from_matlab(tmp_path / "arm.mat"), 5)
+    assert found.kinds[1] == usual.kinds[1] and found.kinds[3].startswith("deformation of boom (")
+    assert not mode_shapes(found, 2).bodies["boom"].twists.any()  # points without a body
+
+
 def test_systems_without_names_of_bodies_have_shapes_but_no_kinds(usual):
     reduced = ph.reduction.project(usual.system, ph.reduction.modal_basis(usual.system, count=6))
     found = ph.modes(reduced)

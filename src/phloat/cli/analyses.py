@@ -71,7 +71,14 @@ def _modes_data(modes: ph.types.Modes) -> list[dict[str, Any]]:
     if modes.growth is None:
         ratios = [float(-p.real / abs(p)) if abs(p) else 0.0 for p in modes.poles]
     return [
-        {"omega": w, "hertz": w * HERTZ, "rigid": k < modes.rigid, "growth": growth[k], "damping": ratios[k], "kind": kind}
+        {
+            "omega": w,
+            "hertz": w * HERTZ,
+            "rigid": k < modes.rigid,
+            "growth": growth[k],
+            "damping": ratios[k],
+            "kind": kind,
+        }
         for k, (w, kind) in enumerate(zip(modes.omega, modes.kinds, strict=True))
     ]
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 STILL = 1e-3  # relative to the size of the scene: bodies that move less are not drawn at rest, too
+MOST_TRIANGLES = 400  # bodies with more are drawn at rest by their edges
 GHOST = (0.55, 0.6, 0.65, 0.25)  # colour of bodies at rest
 LIGHT = np.array([-0.3, -0.5, 0.8])  # the direction from which figures in space are lit
 MOST_LETTERS = 68  # in a line of a title
@@ -315,7 +316,13 @@ def plot_modes(x: Modes, count: int = 4) -> Figure:
     colours = dict(zip(drawn, colour_cycle(len(drawn)), strict=True))
     for ax, k, points in zip(axes.flat, shapes.numbers, moved, strict=False):
         move = [n for n in drawn if np.abs(points[n] - rest[n]).max() > STILL * shapes.size]
-        _draw(ax, [(drawn[n], rest[n], GHOST) for n in move] + [(drawn[n], points[n], colours[n]) for n in drawn], flat)
+        ghosts = [n for n in move if len(drawn[n].triangles) <= MOST_TRIANGLES]
+        _draw(
+            ax, [(drawn[n], rest[n], GHOST) for n in ghosts] + [(drawn[n], points[n], colours[n]) for n in drawn], flat
+        )
+        for name in set(move).difference(ghosts):
+            outline = np.insert(rest[name][drawn[name].edges], 2, np.nan, axis=1).reshape(-1, 3)
+            draw_line(ax, drawn_coordinates(outline, flat), "0.6", None, cloud=False, lw=1)
         for ends in shapes.rails.values():
             rail = np.array([points[body][at] if body else at for body, at in ends])
             draw_line(ax, drawn_coordinates(rail, flat), RAIL, None, cloud=False, lw=1)

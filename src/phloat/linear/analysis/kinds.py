@@ -165,7 +165,8 @@ def _stress_parts(system: LinearPHDAE) -> Iterator[tuple[str, str, slice]]:
             words = "" if loads else _strain_words(name, names).format(bodies.get(owner, owner))
             yield words, name, slice(start + own.start, start + own.stop)
         if loads or not names.size:
-            yield "", "" if loads else owner, slice(start + names.size, here.stop - system.split)
+            words = f"deformation of {bodies[owner]}" if owner in bodies else ""
+            yield words, "" if loads else owner, slice(start + names.size, here.stop - system.split)
 
 
 def _beam_name(name: str, part: Field) -> str:

@@ -16,6 +16,13 @@ function shades() {
   return out;
 }
 
+// Rows of all x, all y, all z as rows of x, y, z of each point in turn.
+function byPoint({ values, shape }) {
+  const out = new Float32Array(values.length), [size, columns] = shape, count = size / 3;
+  for (let c = 0; c < columns; c++) for (let k = 0; k < 3; k++) for (let i = 0; i < count; i++) out[c * size + 3 * i + k] = values[c * size + k * count + i];
+  return { values: out, shape };
+}
+
 // A matrix times a vector, most of which is zero.
 function product({ values, shape: [rows, columns] }, x) {
   const out = new Float32Array(rows);
@@ -29,7 +36,7 @@ class Body {
     Object.assign(this, { name: said.name, kind: look.kind, frames, shade, ports: look.ports, thin: look.thin, shown: true });
     this.rest = interleaved(own(look.points));
     this.count = this.rest.length / 3;
-    this.rows = own(look.rows);
+    this.rows = byPoint(own(look.rows));
     this.cauchy = (look.cauchy || []).map((index) => (index === null ? null : own(index).values));
     this.normals = look.normals === undefined ? null : interleaved(own(look.normals));
     this.triangles = own(look.triangles).values;

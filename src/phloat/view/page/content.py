@@ -47,7 +47,7 @@ MIN_COMPRESSED = 16  # fewer coordinates are not compressed, so that identical b
 JOINT_SIZE = 0.012  # of the symbol of a joint, relative to the size of the scene
 TOLERANCE = 2e-4  # error of compression, relative to the largest deformation
 MAX_MODES = 24
-MODE_STEPS = 2000  # between rest and the largest displacement of a mode
+MODE_STEPS = 500  # between rest and the largest displacement of a mode
 ROUND_OFF = 1e-9  # m, motion along a joint that is not drawn
 MAX_POSES = 60  # for the box around a motion and its largest speed
 
@@ -129,12 +129,15 @@ def _compress_body(drawn: Drawing, move: Pose) -> tuple[Drawing, Pose]:
 
 def _body_data(pack: Pack, name: str, drawn: Drawing, move: Pose, most: int = INT16_MAX) -> Document:
     """A body in the document: its drawing, and position, orientation, velocities, η, η̇ and σ at all frames."""
+    by_axis = drawn.rows.reshape(len(drawn.points), 3, -1).transpose(
+        1, 0, 2
+    )  # compresses better: all x, then all y, all z
     look: Document = {
         "kind": drawn.kind,
         "points": pack.add("f4", drawn.points),
         "triangles": pack.add("u4", drawn.triangles),
         "edges": pack.add("u4", drawn.edges),
-        "rows": pack.scaled_int16(drawn.rows, most),
+        "rows": pack.scaled_int16(by_axis.reshape(drawn.rows.shape), most),
         "thin": drawn.thin,
         "ports": dict(drawn.ports),
     }
