@@ -122,7 +122,7 @@ def _run(args: Namespace, console: Console) -> dict[str, Any]:
     phloat run crank_slider.yaml                     into crank_slider.run
     phloat run crank_slider.yaml -o fast --dt 50us   elsewhere, with another step
     phloat run crank_slider.yaml --resume fast       continue an interrupted run
-    phloat run crank_slider.yaml --resume fast --t-end 0.2s    and beyond the end of the model
+    phloat run crank_slider.yaml --resume fast --t-end 0.2s    with a later end
     phloat run crank_slider.yaml --json | jq .outputs
     """
     from phloat.cli.run import run_command
