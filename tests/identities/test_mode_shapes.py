@@ -87,6 +87,18 @@ def test_rigid_bodies_keep_their_shape_and_chains_stay_together(usual):
         assert before == pytest.approx(0.3, abs=2e-6) and after == pytest.approx(before, abs=1e-7)
 
 
+def test_positions_are_displacements_to_first_order(usual):
+    shapes = mode_shapes(usual, 8)
+    rest, size = shapes.at_rest(), 1e-4
+    for k, q in enumerate(np.eye(8)):
+        for name, x in shapes.positions(size * q).items():
+            way = shapes.bodies[name].displacements()[:, :, k]
+            assert (x - rest[name]) / size == pytest.approx(way, abs=2e-4 * AMPLITUDE * shapes.size)
+        for phase, sign in ((0.0, 1.0), (np.pi, -1.0)):
+            at = shapes.at_phase(k, phase)
+            assert all(at[name] == pytest.approx(x, abs=1e-12) for name, x in shapes.positions(sign * q).items())
+
+
 def distances(x: np.ndarray) -> np.ndarray:
     return np.linalg.norm(x - x[0], axis=1)
 

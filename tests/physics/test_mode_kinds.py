@@ -77,6 +77,16 @@ def test_a_block_on_mounts_translates_and_turns():
         assert kind_at(found, np.sqrt(4.0 * stiffness * 0.04 / J), 1e-9) == expected
 
 
+@pytest.mark.parametrize(("arm", "kind"), [(0.1, "rotation of bob about y"), (1.0, "translation of bob along x")])
+def test_a_bob_on_a_hinge_with_a_spring_rotates_or_translates(arm, kind):
+    """The rotation about the mass centre has J / (J + m l²) of the kinetic energy: 2/3 with l = 0.1 m, 1/51 with 1 m."""
+    bob = ph.RigidBody(1.0, 0.02 * np.eye(3), center=(0, 0, -arm)).discretise()
+    coil = ph.Bushing("ground", "bob.P", stiffness=(0, 0, 0, 0, 8.0, 0), name="coil")
+    found = modes_of({"bob": bob}, [ph.Revolute("ground", "bob.P", axis=(0, 1, 0)), coil])
+    assert found.omega == pytest.approx([np.sqrt(8.0 / (0.02 + arm**2))], rel=1e-9)
+    assert found.kinds == (f"{kind} on coil (100 %)",)
+
+
 @pytest.mark.filterwarnings("ignore::phloat.errors.UnfeltMotionWarning")
 def test_modes_of_tied_bodies_and_of_a_spin_have_kinds():
     plate = ph.Plate.rectangle(1.0, 1.0, thickness=0.05, material=STEEL, clamped="left").discretise(4)
