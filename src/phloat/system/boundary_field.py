@@ -41,6 +41,8 @@ class BoundaryField:
         The centre of the boundary, in axes of the body.
     coordinates : array of int, (n,)
         The rows whose traces are the fields: coordinates of a `Continuum`, stress unknowns (tractions) of a `StressContinuum`.
+    input_map : sparse matrix, (coordinates, n)
+        ∫ φφ between the traces of all coordinates of a `Continuum` and those n.
     """
 
     body: Continuum | StressContinuum
@@ -50,7 +52,7 @@ class BoundaryField:
     rigid: np.ndarray
     centre: np.ndarray
     coordinates: np.ndarray
-    input_map: Matrix  # ∫ φφ between the traces of all coordinates of a Continuum and those n
+    input_map: Matrix
 
     def linear(self) -> LinearPHDAE:
         """The linear system of the body with this field as port, named like the boundary, beside the ports of the recipe.

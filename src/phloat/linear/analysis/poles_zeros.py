@@ -133,7 +133,8 @@ def poles(system: LinearPHDAE, *, infinite: bool = False) -> np.ndarray:
     Returns
     -------
     array of complex, (poles,)
-        The poles with Im ≥ 0 in rad/s, ascending in magnitude; a rigid mode gives one pole at zero.
+        The poles with Im ≥ 0 in rad/s, ascending in magnitude; a rigid mode gives one pole at zero, and so does a stress
+        that no motion changes if the rows have no order (v | σ), as in a loop with a dynamic controller of python-control.
 
     Examples
     --------
