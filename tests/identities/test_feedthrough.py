@@ -1,5 +1,6 @@
 """E ė = (J − R) Q e + (B − P) u, y = (B + P)ᵀQ e + (S + N) u: structure, connection, reduction, motion, exports."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -461,6 +462,20 @@ def test_the_integral_part_of_a_controller_is_a_spring_in_the_order_of_rows():
     assert loop.passive and loop.rows["c.x"].start >= loop.split > 0
     np.testing.assert_allclose(ph.poles(loop)[1:], ph.poles(reference)[1:], rtol=1e-6)  # beside the rigid motion
     np.testing.assert_allclose(ph.modes(loop, 6).omega, ph.modes(reference, 6).omega, rtol=1e-8, atol=1e-6)
+
+
+def test_a_damper_at_a_mechanism_under_its_weight_leaves_it_passive():
+    """Its effort, a row without energy, came into the test whether stresses of loads make the energy negative."""
+    rod = ph.Beam(0.5, ph.Rectangle(0.02, 0.002), steel).discretise(2)
+    hinges = [ph.Revolute("ground", "a.P", name="shoulder"), ph.Revolute("a.C", "b.P", name="elbow")]
+    arm = ph.connect({"a": rod, "b": rod}, hinges, plane="xy", gravity=(0.0, -9.81, 0.0))
+    damper = replace(general(3, {"d": 1}), split=5).prefixed("c")
+    for angle in (-np.pi / 2, np.pi / 2):  # hanging, and upside down
+        near = ph.place(arm, {"a.theta": angle, "b.theta": angle})
+        with nullcontext() if angle < 0.0 else pytest.warns(ph.errors.UnstableEquilibriumWarning):
+            state = ph.equilibrium(arm, near)
+        joined = ph.transformer(ph.linearise(arm, state).with_ports("elbow"), "elbow", damper, "c.d")
+        assert joined.passive == (angle < 0.0)
 
 
 def test_a_loop_with_a_plant_that_has_a_feedthrough_is_that_of_the_transfer_functions():

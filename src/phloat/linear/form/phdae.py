@@ -165,9 +165,10 @@ class LinearPHDAE(NamedBlocks):
         n = self.split
         if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
             return False
+        own = np.append(np.arange(n), n + np.flatnonzero(np.diff(self.E.indptr)[n:]))  # not the efforts of dampers
         try:
-            H = MassNormalised.from_matrices(self.E, self.J, self.G, n).H
-        except InputError:  # a motion without mass, or a stress without energy
+            H = MassNormalised.from_matrices(self.E[own][:, own], self.J[own][:, own], self.G[:, own], n).H
+        except InputError:  # a motion without mass
             return False
         return H is None or bool(la.eigvalsh(H)[0] >= -TOLERANCE)
 

@@ -66,7 +66,8 @@ class SecondOrder:
             )
         if not system.separable:
             raise InputError(
-                "velocities and stresses share mass, or stresses are damped, jointed or coupled with each other"
+                "velocities and stresses share mass, or stresses are damped, jointed or coupled with each other; "
+                "eliminate(system, massless=True) leaves out those that store no energy"
             )
         D = R[:n, :n] - J[:n, :n] if damped else -J[:n, :n]
         blocks = (E[:n, :n], D, -J[:n, n:], E[n:, n:], system.G[:, :n], system.B[:n], system.B[n:], system.B_lam)
