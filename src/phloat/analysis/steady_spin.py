@@ -27,6 +27,7 @@ from phloat.system.terms import terms
 NEWTON = 60
 CONVERGED = 1e-10
 LOAD_STEPS = (1, 4, 16)
+ROUND_OFF = 1e-11  # stiffness of a motion that counts as none, relative to its terms
 
 
 def steady_spin(
@@ -139,7 +140,9 @@ def _constrained_step(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarr
     particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
     Z = free_motions(G, np.ones(len(f)))[0] if len(G) else np.eye(len(f))
     reduced = Z.T @ K @ Z
-    size = np.abs(reduced).max(axis=0, initial=0.0)  # a soft motion beside stiff ones counts as much as these
-    unit = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+    terms = (np.abs(Z).T @ (np.abs(K) @ np.abs(Z))).max(axis=0, initial=0.0)
+    size = np.abs(reduced).max(axis=0, initial=0.0)
+    # a soft motion beside stiff ones counts as much as these; a free one, whose stiffness is round-off, does not move
+    unit = np.where(size > ROUND_OFF * terms, 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)), 0.0)
     z = la.lstsq(unit[:, None] * reduced * unit, unit * (Z.T @ (f - K @ particular)), cond=1e-11)[0]
     return particular + Z @ (unit * z)
