@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 from messages import raises
 
 import phloat as ph
+from phloat.algebra.units import FORCE, QUANTITIES, STRESS, Dimension, parse_number, parse_unit
 from phloat.files.inputs import Circling, InTime, Move, Pulse, Sine, SpinUp, Sum
-from phloat.format.units import FORCE, QUANTITIES, STRESS, Dimension, parse_number, parse_unit
 
 PI = np.pi
 

@@ -20,7 +20,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Description:
-    """The meaning of a field, the quantities that it may measure (see `format.units.QUANTITIES`), and its limits."""
+    """The meaning of a field, the quantities that it may measure (see `algebra.units.QUANTITIES`), and its limits."""
 
     doc: str = ""
     quantities: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from phloat.algebra.metadata import describe, optional
+from phloat.algebra.units import in_si
 from phloat.errors import InputError, finite, not_negative, positive
 
 
@@ -43,6 +44,7 @@ class Material:
     nu: float = optional(0.3, "Poisson's ratio")
 
     def __post_init__(self) -> None:
+        in_si(self)
         object.__setattr__(self, "E", positive("Young's modulus E", self.E))
         object.__setattr__(self, "rho", positive("density rho", self.rho))
         object.__setattr__(self, "nu", float(finite("Poisson's ratio nu", self.nu, ())))
@@ -87,6 +89,7 @@ class Orthotropic:
     not_numbers: ClassVar[tuple[str, ...]] = ("axes",)  # the columns can only rotate together
 
     def __post_init__(self) -> None:
+        in_si(self)
         for name, text in (("E", "Young's moduli E"), ("nu", "Poisson's ratios nu"), ("G", "shear moduli G")):
             row = finite(text, getattr(self, name), (3,))
             object.__setattr__(self, name, tuple(positive(text, x) if name != "nu" else float(x) for x in row))
@@ -174,6 +177,7 @@ class Rayleigh:
     relative_to: str | None = optional(None, "what damping by mass is relative to: a port, or body")
 
     def __post_init__(self) -> None:
+        in_si(self)
         not_negative("Rayleigh mass coefficient", self.mass)
         not_negative("Rayleigh stiffness coefficient", self.stiffness)
         if self.relative_to is not None or self.mass:
@@ -193,6 +197,7 @@ class KelvinVoigt:
     mass: ClassVar[float] = 0.0  # no damping by mass
 
     def __post_init__(self) -> None:
+        in_si(self)
         not_negative("Kelvin-Voigt retardation time", self.time)
 
     @property
@@ -214,6 +219,7 @@ class ModalDamping:
     stiffness: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
+        in_si(self)
         not_negative("modal damping ratio", self.ratio)
         _reference("ModalDamping(…)", self.relative_to)
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from phloat.algebra.units import si_value
 from phloat.errors import InputError, not_negative, positive, whole_number
 from phloat.fem import shapes
 from phloat.fem.mesh import Mesh
@@ -25,7 +26,8 @@ class PositiveSides:
 
     def __post_init__(self) -> None:
         for name in sorted(vars(self).keys() & {"a", "b", "c"}):
-            object.__setattr__(self, name, positive(f"side {name}", getattr(self, name)))
+            side = si_value(f"side {name}", getattr(self, name), ("length",))
+            object.__setattr__(self, name, positive(f"side {name}", side))
 
 
 @dataclass(frozen=True)

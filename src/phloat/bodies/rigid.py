@@ -9,6 +9,7 @@ import numpy as np
 
 from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, symmetry_defect, zero_matrix
+from phloat.algebra.units import in_si
 from phloat.bodies.body import Body, Port, Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia, rigid_inertia
@@ -27,8 +28,8 @@ class RigidBody:
     ----------
     mass : float
         Mass (kg).
-    inertia : (3, 3) array_like
-        Inertia about the mass centre, in the axes of the body (kg m²).
+    inertia : (3, 3) or (3,) array_like
+        Inertia about the mass centre, in the axes of the body, or the three moments about these axes (kg m²).
     center : (3,) array_like, optional
         Mass centre seen from port P (m).
     ports : dict, optional
@@ -58,8 +59,11 @@ class RigidBody:
     ports: Mapping[str, Point] = optional(dict, "further ports, {name: place seen from port P}", "length")
 
     def __post_init__(self) -> None:
+        in_si(self)
         positive("mass", self.mass)
         finite("mass centre", self.center, (3,))
+        if np.shape(self.inertia) == (3,):  # principal moments
+            object.__setattr__(self, "inertia", np.diag(self.inertia))
         J = finite("inertia", self.inertia, (3, 3))
         if (defect := symmetry_defect(J)) > 1e-9:
             raise InputError(f"inertia is not symmetric: relative defect {defect:.1e}")
@@ -106,6 +110,7 @@ class PointMass:
     mass: float = field(metadata=describe("mass", "mass", above=0.0))
 
     def __post_init__(self) -> None:
+        in_si(self)
         positive("mass", self.mass)
 
     def discretise(self) -> Body:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 import phloat as ph
+from phloat.algebra.units import Dimension, parse_number
 from phloat.cli.console import Console, as_json
 from phloat.errors import InputError, require_folder
 from phloat.files.locate import errors_at
 from phloat.files.model import Model
 from phloat.files.requests import Simulate
 from phloat.format.node import child
-from phloat.format.units import Dimension, parse_number
 from phloat.motion.result import Efforts
 
 TIME = Dimension(s=1)

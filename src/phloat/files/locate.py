@@ -12,6 +12,7 @@ from dataclasses import is_dataclass, replace
 from functools import cache
 from typing import Any
 
+from phloat.algebra.units import QUANTITIES, Dimension, dimension_name
 from phloat.bodies.construction import Construction
 from phloat.errors import AccuracyError, FileError, InputError, computable
 from phloat.format.joints import JOINT
@@ -20,7 +21,6 @@ from phloat.format.materials import ANY_MATERIAL, BEAM_SECTION
 from phloat.format.node import Node, child
 from phloat.format.records import Key, MapOf
 from phloat.format.system import BODY
-from phloat.format.units import QUANTITIES, Dimension, dimension_name
 from phloat.joints.pairs import Joint
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.parts import Part, Parts

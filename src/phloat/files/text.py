@@ -102,7 +102,9 @@ def _yaml_root(text: str, file: str) -> Node:
         documents = list(yaml.compose_all(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         why, line = f"{error.context or ''} {error.problem}".strip(), error.problem_mark.line + 1
-        raise FileError(f"no YAML: {why}", file, line) from None
+        opened = error.context_mark.line + 1 if error.context_mark is not None else line
+        cause = _yaml_mistake(text.splitlines(), why, line, opened)
+        raise FileError(*(cause[0], file, cause[1]) if cause else (f"no YAML: {why}", file, line)) from None
     except FileError:
         raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -110,6 +112,33 @@ def _yaml_root(text: str, file: str) -> Node:
     if len(documents) > 1:
         raise FileError("the file has two documents; a model is one", file, documents[1].start_mark.line + 1)
     return _Yaml(file).node(documents[0], (), ()) if documents and documents[0] is not None else Node(1, file, text="")
+
+
+CRAMPED = re.compile(r"\s*(?:- )?([\w.-]+:[^\s/].*)")  # a key with its value right after the colon
+
+
+def _yaml_mistake(lines: list[str], why: str, line: int, opened: int) -> tuple[str, int] | None:
+    """The mistake behind a message of PyYAML in plain words, and its line; None if it is none of the common ones."""
+    text = lines[line - 1] if line <= len(lines) else ""
+    if "\t" in text[: len(text) - len(text.lstrip())]:
+        return "the line begins with a tab; YAML is indented with spaces, so replace it by spaces", line
+    if "cannot start any token" in why:
+        return f"a value cannot begin with one of % @ ` in {text.strip()!r}; put it in quotation marks", line
+    if "quoted scalar" in why:
+        return "a quotation mark is opened and not closed", opened
+    if "flow mapping" in why or "flow sequence" in why:
+        return f"a bracket {'{' if 'mapping' in why else '['} is opened and not closed, or a comma is missing", opened
+    for k in (line, line - 1):
+        cramped = CRAMPED.fullmatch(lines[k - 1]) if 0 < k <= len(lines) else None
+        if cramped and ("mapping values" in why or "expected ':'" in why):
+            return f"a space is missing after the colon in {cramped[1]!r}", k
+    if "mapping values" in why and text.count(": ") > 1:
+        return f"{text.strip()!r} has two colons; put a text with a colon in quotation marks", line
+    if text.count("}") > text.count("{") or text.count("]") > text.count("["):
+        return "a bracket is closed that was not opened", line
+    if "mapping values" in why or "expected key" in why or "'-' indicator" in why:
+        return "the indent of the line fits none above; what belongs together begins in the same column", line
+    return None
 
 
 def _check_size(yaml: ModuleType, text: str, loader: Any, file: str) -> None:

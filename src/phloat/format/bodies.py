@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from phloat.algebra.units import LENGTHS, MASSES, UNITS
 from phloat.bodies import outlines
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.fields import FRAMES, OF_PIECE
@@ -30,7 +31,6 @@ from phloat.format.fields import THICKNESS
 from phloat.format.kinds import FRACTION, NAME, Boolean, Count, Kind, ListOf, Number, Text, vector_of
 from phloat.format.materials import ANY_MATERIAL, BEAM_MATERIAL, BEAM_SECTION, DAMPING, ELASTIC
 from phloat.format.records import Key, MapOf, OneOf, Record, Variant, Variants
-from phloat.format.units import LENGTHS, MASSES, UNITS
 from phloat.linear.reduction.basis import Basis
 
 Parts = tuple[Any, Mapping[str, Any]]

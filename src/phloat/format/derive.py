@@ -16,6 +16,7 @@ import numpy as np
 from scipy.interpolate import PPoly
 
 from phloat.algebra.metadata import Description, description
+from phloat.algebra.units import AXES, CURVES
 from phloat.errors import InputError
 from phloat.format.kinds import (
     ANY_NUMBER,
@@ -32,21 +33,6 @@ from phloat.format.kinds import (
 )
 from phloat.format.node import Node, child
 from phloat.format.records import REQUIRED, Key, MapOf, OneOf, Record, Variant
-
-# argument and value of a curve, by the quantity of its slope
-CURVES = {
-    "stiffness": ("length", "force"),
-    "torsional stiffness": ("angle", "torque"),
-    "damping": ("velocity", "force"),
-    "torsional damping": ("angular rate", "torque"),
-}
-
-
-AXES = {
-    f"{sign}{axis}": tuple(size * float(k == i) for k in range(3))
-    for i, axis in enumerate("xyz")
-    for sign, size in (("", 1.0), ("-", -1.0))
-}
 
 
 def _direction(value: Any) -> tuple[float, ...]:

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from phloat.algebra.units import QUANTITIES, Dimension, dimension_name, parse_number
 from phloat.errors import FileError, InputError, unknown
 from phloat.format.node import Node
-from phloat.format.units import QUANTITIES, Dimension, dimension_name, parse_number
 
 Plain = Any  # data that JSON can express
 Schema = dict[str, Any]

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from phloat.algebra.units import NUMBER, abbreviated
 from phloat.errors import FileError, unknown
-from phloat.format.units import NUMBER, abbreviated
 
 BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from phloat.algebra.metadata import describe
+from phloat.algebra.units import in_si
 from phloat.errors import InputError, JointError, PortError, finite
 
 Vector = Sequence[float]
@@ -36,6 +37,7 @@ class NamedRecipe:
         return self.name or f"{'-'.join(self.stands_at)}{self.suffix}"
 
     def __post_init__(self) -> None:
+        in_si(self)
         name: object = self.name
         for end in self.stands_at:
             if not isinstance(end, str):

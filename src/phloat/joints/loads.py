@@ -138,7 +138,9 @@ class Load(Acting):
     body: str
     along: Vector = field(kw_only=True, metadata=describe("direction of the force", "direction"))
     per_length: float | Callable[[float], float] = field(
-        default=1.0, kw_only=True, metadata=describe("force per length for an input of 1, or a table {s: …}")
+        default=1.0,
+        kw_only=True,
+        metadata=describe("force per length for an input of 1, or a table {s: …}", "force per length"),
     )
     axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)
@@ -221,7 +223,7 @@ class BodyForce(Distributed):
 
     body: str
     per_volume: Sequence[float] | Callable[..., object] | None = field(
-        default=None, kw_only=True, metadata=describe("force per volume for an input of 1")
+        default=None, kw_only=True, metadata=describe("force per volume for an input of 1", "force per volume")
     )
     per_mass: Sequence[float] | None = field(
         default=None, kw_only=True, metadata=describe("force per mass for an input of 1", "acceleration", size=3)
@@ -273,7 +275,9 @@ class Pressure(Distributed):
     """
 
     surface: str
-    per_area: float | Callable[..., object] = field(default=1.0, metadata=describe("pressure for an input of 1"))
+    per_area: float | Callable[..., object] = field(
+        default=1.0, metadata=describe("pressure for an input of 1", "stress")
+    )
     name: str = field(default="", kw_only=True)
 
     suffix: ClassVar[str] = ".pressure"
@@ -316,7 +320,7 @@ class Traction(Distributed):
 
     boundary: str
     per_area: Sequence[float] | Callable[..., object] = field(
-        default=(0.0, 0.0, 1.0), metadata=describe("force per area for an input of 1")
+        default=(0.0, 0.0, 1.0), metadata=describe("force per area for an input of 1", "stress")
     )
     axes: str = field(default="inertial", kw_only=True, metadata=IN_AXES)
     name: str = field(default="", kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from phloat.algebra.threads import one_thread
+from phloat.algebra.units import si_value
 from phloat.errors import ConvergenceError, InputError, finite, finite_row, positive, whole_number
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.gauss import GaussLegendre
@@ -150,6 +151,7 @@ def simulate(
     >>> bool(ph.energy_ledger(result).relative < 1e-10)
     True
     """
+    t_start, t_end, dt = (si_value(n, x, ("time",)) for n, x in (("t_start", t_start), ("t_end", t_end), ("dt", dt)))
     start, end = float(finite("t_start", t_start, ())), float(finite("t_end", t_end, ()))
     if not end > start:
         raise InputError(f"t_end = {end:g} s is not after the start at t = {start:g} s")

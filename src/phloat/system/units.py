@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from phloat.algebra.metadata import description
+from phloat.algebra.units import si_value
 from phloat.errors import InputError
 from phloat.joints.rows import Row
 from phloat.system.parameters import parameter_table
@@ -14,6 +15,7 @@ from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
 QUANTITIES |= {"position": "m", "velocity": "m/s", "acceleration": "m/s²"}
+QUANTITY_OF_UNIT = {"m": "length", "rad": "angle", "m/s": "velocity", "rad/s": "angular rate"}
 MIXED = "mixed"  # coordinates η and stress states σ of nodes, modes and cells; fields computed from them have units
 EFFORT, RATE = {True: "N", False: "N m"}, {True: "m/s", False: "rad/s"}  # along a length, about an axis
 PARAMETERS = {"length": "m", "area": "m²", "second moment of area": "m⁴", "mass": "kg", "inertia": "kg m²", "time": "s"}
@@ -73,6 +75,22 @@ def _parameter_unit(value: Any, path: tuple[Any, ...]) -> str:
         else:  # an item (i,) of a list, or an entry (i, j) of a matrix, which is the last step
             value = value[step[0]] if isinstance(step, tuple) else value[step]
     return PARAMETERS.get(quantities[0], "") if len(quantities) == 1 else ""
+
+
+def values_in_si(system: System, values: Mapping[Any, object]) -> dict[Any, object]:
+    """Values of quantities by name, with texts such as "30 deg" in SI units."""
+    return {
+        name: _in_si(system, name, value) if isinstance(value, (str, tuple, list)) else value
+        for name, value in values.items()
+    }
+
+
+def _in_si(system: System, name: object, value: object) -> object:
+    owner, _, quantity = str(name).rpartition(".")
+    is_coordinate = owner in system.joints and quantity in {row.label for row in system.joints[owner].coordinates}
+    known = is_coordinate or quantity in QUANTITIES or quantity.endswith("_rate")
+    unit = (coordinate_unit(str(name)) if is_coordinate else unit_of_name(system, str(name))) if known else MIXED
+    return si_value(str(name), value, (QUANTITY_OF_UNIT[unit],)) if unit in QUANTITY_OF_UNIT else value
 
 
 def resultant_unit(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from phloat.algebra.metadata import describe, optional
+from phloat.algebra.units import in_si
 from phloat.bodies.beams.elasticity import beam_elastic
 from phloat.bodies.beams.fields import (
     FRAMES,
@@ -92,6 +93,7 @@ class Beam:
     spaces: str = optional("local", "finite element spaces", choices=SPACES)
 
     def __post_init__(self) -> None:
+        in_si(self)
         object.__setattr__(self, "length", positive("length", self.length))
         if self.theory not in THEORIES:
             raise InputError(unknown("theory", self.theory, THEORIES))

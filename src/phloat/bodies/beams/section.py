@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from phloat.algebra.metadata import describe, optional
+from phloat.algebra.units import in_si
 from phloat.bodies.material import Material
 from phloat.errors import InputError, finite, mapping, positive
 
@@ -62,6 +63,7 @@ class Section:
     angle: float = optional(0.0, "turns the axes of the section about x, from y towards z", "angle")
 
     def __post_init__(self) -> None:
+        in_si(self)
         object.__setattr__(self, "A", positive("section area A", self.A))
         object.__setattr__(self, "I", positive("second moment of area I", self.I))
         I_y = positive("second moment of area I_y", self.I if self.I_y is None else self.I_y)
@@ -168,6 +170,7 @@ class Circle(Round):
     diameter: float = field(metadata=describe("diameter", "length", above=0.0))
 
     def __post_init__(self) -> None:
+        in_si(self)
         self._set_round(positive("diameter", self.diameter), 0.0)
 
     @property
@@ -195,6 +198,7 @@ class Tube(Round):
     wall: float = field(metadata=describe("thickness of the wall", "length", above=0.0))
 
     def __post_init__(self) -> None:
+        in_si(self)
         d, t = positive("diameter", self.diameter), positive("wall", self.wall)
         if 2 * t > d:
             raise InputError(f"wall is {t:g}, more than half the diameter {d:g}; use Circle for a solid bar")
@@ -229,6 +233,7 @@ class Rectangle(Shaped):
     angle: float = optional(0.0, "turns the section about x, from y towards z", "angle")
 
     def __post_init__(self) -> None:
+        in_si(self)
         b, h = positive("width b", self.b), positive("height h", self.h)
         long, short = max(b, h), min(b, h)
         series = sum(tanh(n * pi * long / (2 * short)) / n**5 for n in range(1, 40, 2))

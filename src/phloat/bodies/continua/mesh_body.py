@@ -20,6 +20,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import Matrix, csr, weighted
+from phloat.algebra.units import in_si
 from phloat.bodies.body import Recipe
 from phloat.bodies.inertia import Inertia
 from phloat.bodies.material import Damping, Rayleigh
@@ -42,6 +43,7 @@ class Patch:
     radius: float = field(metadata=describe("about that of what is fixed there", "length", above=0.0))
 
     def __post_init__(self) -> None:
+        in_si(self)
         object.__setattr__(self, "at", tuple(finite("at of a Patch", self.at, (3,)).tolist()))
         object.__setattr__(self, "radius", positive("radius of a Patch", self.radius))
 

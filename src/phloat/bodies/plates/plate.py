@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from phloat.algebra.metadata import describe, optional
 from phloat.algebra.sparse import csr
 from phloat.algebra.threads import one_thread
+from phloat.algebra.units import in_si
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, MassSamples, Patch, Place, Surface, Trace, disc_error, option
@@ -97,7 +98,9 @@ class Plate:
 
     outline: Mesh | PlateRectangle | PlateDisc
     material: Material | Orthotropic | Laminate = field(metadata=describe("material, or a laminate"))
-    thickness: Thickness | None = optional(None, "a length, or a polynomial of x and y; a laminate has its own")
+    thickness: Thickness | None = optional(
+        None, "a length, or a polynomial of x and y; a laminate has its own", "length"
+    )
     theory: str = optional("kirchhoff", "with shear deformation (mindlin) or without", choices=THEORIES)
     elements: str | None = optional(None, "finite elements", choices=[e for names in ELEMENTS.values() for e in names])
     angle: float = optional(0.0, "of the material's axis 1 from x", "angle")
@@ -117,6 +120,7 @@ class Plate:
     not_numbers: ClassVar[tuple[str, ...]] = ("mass",)  # a check
 
     def __post_init__(self) -> None:
+        in_si(self)
         if not isinstance(self.outline, (Mesh, PlateRectangle, PlateDisc)):
             raise InputError(f"the outline is {type(self.outline).__name__}; use Plate.rectangle, Plate.disc or a Mesh")
         if self.theory not in THEORIES:

@@ -11,6 +11,7 @@ import numpy as np
 
 from phloat.algebra.metadata import describe, optional
 from phloat.algebra.threads import one_thread
+from phloat.algebra.units import in_si
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.continuum import Continuum, require_mass
 from phloat.bodies.continua.mesh_body import PORTS, Place, option
@@ -52,6 +53,7 @@ class MeshRecipe:
     kinds: ClassVar[tuple[str, ...]]  # of cells
 
     def __post_init__(self) -> None:
+        in_si(self)
         name = type(self).__name__
         if not isinstance(self.mesh, Mesh) and not hasattr(self.mesh, "mesh"):
             raise InputError(f"mesh is {self.mesh!r}; it must be a Mesh, or use {name}.from_mesh(path)")

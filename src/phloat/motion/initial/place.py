@@ -31,6 +31,7 @@ from phloat.system.joint_rows import (
 )
 from phloat.system.state import State, rest_state
 from phloat.system.system import System
+from phloat.system.units import values_in_si
 
 CLOSED = 1e-11  # the gap that counts as closed, relative to the size of the mechanism
 RESTARTS, AGREEING = 20, 4  # the search ends when more than so many attempts give the same gap
@@ -74,7 +75,8 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     >>> print(state["lower.r_P"].round(6) + 0.0, state["lower.theta"].round(6) + 0.0)
     [0. 1.] 0.0
     """
-    values, targets = _sort_positions(system, mapping("given", {} if given is None else given, "{name: value}"))
+    named = mapping("given", {} if given is None else given, "{name: value}")
+    values, targets = _sort_positions(system, values_in_si(system, named))
     guess = _guess(system, near)
     task = Closure(system, frozenset(values), targets)
     attempts: list[tuple[float, State]] = []

@@ -29,6 +29,7 @@ from phloat.system.connection import Connection
 from phloat.system.joint_rows import ball_joints, columns_in_velocities, ends, scatter_rows
 from phloat.system.state import State
 from phloat.system.system import System, fits
+from phloat.system.units import values_in_si
 
 FEASIBLE = 1e-10  # relative to the largest velocity, rows and velocities scaled
 ROUND_OFF = 1e-14  # m/s or rad/s: of zero velocities, such as those of a locked mechanism
@@ -83,7 +84,8 @@ def set_moving(
     state = fits(system, state)
     require_closed(system, state)
     drives = as_inputs(system, u).drives_only().at(float(finite("t", t, ())))
-    task = _velocity_problem(system, state, mapping("given", {} if given is None else given, "{name: value}"), drives)
+    named = mapping("given", {} if given is None else given, "{name: value}")
+    task = _velocity_problem(system, state, values_in_si(system, named), drives)
     return with_velocities(system, state, task.velocities())
 
 

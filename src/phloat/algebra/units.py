@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
+from phloat.algebra.metadata import description
 from phloat.errors import InputError, unknown
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
@@ -174,3 +177,73 @@ def dimension_name(dimension: Dimension) -> str:
             return f"a {name}" if name[0] not in "aeiou" else f"an {name}"
     powers = {"kg": dimension.kg, "m": dimension.m, "s": dimension.s, "rad": dimension.rad}
     return " ".join(n if p == 1 else f"{n}^{p}" for n, p in powers.items() if p) or "a plain number"
+
+
+# --- texts in recipes ------------------------------------------------------------------------------------------------
+
+CURVES = {  # argument and value of a curve, by the quantity of its slope
+    "stiffness": ("length", "force"),
+    "torsional stiffness": ("angle", "torque"),
+    "damping": ("velocity", "force"),
+    "torsional damping": ("angular rate", "torque"),
+}
+AXES = {
+    f"{sign}{axis}": tuple(size * float(k == i) for k in range(3))
+    for i, axis in enumerate("xyz")
+    for sign, size in (("", 1.0), ("-", -1.0))
+}
+
+
+def in_si(recipe: Any) -> None:
+    """Replaces texts in the fields of a recipe by what they mean: "30 mm" by 0.03, the axis "-y" by (0, -1, 0)."""
+    cls: Any = type(recipe)
+    for name, quantities in _measured_fields(cls):
+        value = getattr(recipe, name)
+        if isinstance(value, (str, tuple, list, dict)) and _has_text(value):
+            object.__setattr__(recipe, name, si_value(f"{name} of a {type(recipe).__name__}", value, quantities))
+
+
+def si_value(label: str, value: Any, quantities: tuple[str, ...]) -> Any:
+    """A text, or the texts in a sequence or table, in SI units. Raises InputError if they measure none of these quantities."""
+    if isinstance(value, str):
+        return _si_number(label, value, quantities)
+    if isinstance(value, (tuple, list)):
+        return type(value)(si_value(label, x, quantities) for x in value)
+    if isinstance(value, dict):
+        of_keys, of_values = zip(*(CURVES.get(q, ("number", q)) for q in quantities), strict=True)
+        keys = {
+            key: _si_number(label, key, of_keys) if key[:1] in "+-.0123456789" else key
+            for key in value
+            if isinstance(key, str)
+        }
+        return {keys.get(key, key): si_value(label, x, of_values) for key, x in value.items()}
+    return value
+
+
+def _si_number(label: str, text: str, quantities: tuple[str, ...]) -> Any:
+    if quantities == ("direction",):
+        if text.strip() not in AXES:
+            raise InputError(f"{label} is {text!r}; it must be {', '.join(AXES)} or three numbers")
+        return AXES[text.strip()]
+    examples = " or ".join(repr(QUANTITIES[name][1]) for name in quantities)
+    try:
+        number = parse_number(text)
+    except InputError as error:
+        raise InputError(f"{label} is {text!r}: {error}; expected a number, or a text such as {examples}") from None
+    if number.dimension is not None and not any(number.dimension.fits(QUANTITIES[name][0]) for name in quantities):
+        raise InputError(f"{label} is {text!r}, {dimension_name(number.dimension)}; expected a text such as {examples}")
+    return number.value
+
+
+@cache
+def _measured_fields(cls: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The fields of a recipe that have quantities."""
+    return tuple((f.name, description(f).quantities) for f in fields(cls) if description(f).quantities)
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_has_text(x) for x in value.values()) or any(
+            isinstance(key, str) and key[:1].isdigit() for key in value
+        )
+    return isinstance(value, str) or (isinstance(value, (tuple, list)) and any(_has_text(x) for x in value))
