@@ -98,6 +98,10 @@ class LooseBodyWarning(UserWarning):
     """A body without a joint in a system whose other bodies have joints."""
 
 
+class UnitsWarning(UserWarning):
+    """Numbers that make no sense in SI units and would in others: sections in mm, densities in g/cm³, moduli in GPa, degrees."""
+
+
 class UnfeltMotionWarning(UserWarning):
     """Motions of a body that have no effect in a linear system: they are left out."""
 

@@ -141,3 +141,49 @@ def test_a_taper_of_circles_is_a_cone():
     assert "rod.section.stations[1].diameter" in ph.parameters(
         ph.connect({"rod": blade[0]}, [ph.Weld("ground", "rod.P")])
     )
+
+
+# --- the same texts in Python ----------------------------------------------------------------------------------------
+
+
+def test_texts_in_python_mean_what_they_mean_in_files():
+    text = """phloat: 1
+bodies:
+  rod:
+    beam:
+      {length: 30 cm, section: {tube: {diameter: 6 mm, wall: 1 mm}}, material: {E: 70 GPa, rho: 2.7 g/cm^3}, masses: {0.5: 10 g}}
+    elements: 1
+  hub: {rigid body: {mass: 2 lb, inertia: [1 g m^2, 0.002, 0.002], center: [1 in, 0, 0], ports: {tip: [5 cm, 0, 0]}}}
+joints:
+  motor: {revolute: [ground, hub.P], axis: -y, at: [1 m, 0, 0], turned: [0, 30 deg, 0]}
+  root: {weld: [hub.tip, rod.P]}
+  soft: {joint spring: motor, stiffness: 2 N m/rad, rest: 10 deg}
+  curved: {spring: [ground, rod.C], stiffness: {-1 mm: -5 N, 0: 0, 2 mm: 30 N}}
+  mount: {bushing: [ground, rod.C], stiffness: [2 kN/m, 1 kN/m, 1 kN/m, 5 N m, 5 N m, 5 N m]}
+  wind: {load: rod, along: y, per_length: 3 N/m}
+"""
+    section, material = ph.Tube("6 mm", "1 mm"), ph.Material(E="70 GPa", rho="2.7 g/cm^3")
+    rod = ph.Beam("30 cm", section, material, masses={0.5: "10 g"})
+    hub = ph.RigidBody("2 lb", ["1 g m^2", 0.002, 0.002], center=("1 in", 0, 0), ports={"tip": ("5 cm", 0, 0)})
+    joints = [
+        ph.Revolute("ground", "hub.P", axis="-y", at=("1 m", 0, 0), turned=(0, "30 deg", 0), name="motor"),
+        ph.Weld("hub.tip", "rod.P", name="root"),
+        ph.JointSpring("motor", stiffness="2 N m/rad", rest="10 deg", name="soft"),
+        ph.Spring("ground", "rod.C", stiffness={"-1 mm": "-5 N", 0: 0, "2 mm": "30 N"}, name="curved"),
+        ph.Bushing(
+            "ground", "rod.C", stiffness=["2 kN/m", "1 kN/m", "1 kN/m", "5 N m", "5 N m", "5 N m"], name="mount"
+        ),
+        ph.Load("rod", along="y", per_length="3 N/m", name="wind"),
+    ]
+    system, read = (
+        ph.connect({"rod": rod.discretise(1), "hub": hub.discretise()}, joints),
+        ph.io.parse_model(text).system,
+    )
+    assert ph.parameters(system) == ph.parameters(read)
+    assert [joint.recipe.direction().tolist() for joint in (system.joints["motor"], read.joints["motor"])] == [
+        [0, -1, 0]
+    ] * 2
+    start = ph.set_moving(system, ph.place(system, {"motor.angle": "20 deg"}), {"motor.angle_rate": "30 rpm"})
+    assert np.isclose(ph.joint_coordinates(system, start)["motor.angle"], np.radians(20.0))
+    assert np.isclose(np.linalg.norm(start["hub.omega"]), np.pi)
+    assert ph.move("90 deg", over="500 ms") == ph.move(np.pi / 2, over=0.5)

@@ -31,6 +31,7 @@ from phloat.motion.inputs.inputs import as_signal
 from phloat.motion.inputs.servos import InertiaEffort, ServoSignal
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.run.samples import GROWN, GrowingPole
+from phloat.system.plausible import warn_of_degrees
 from phloat.system.state import State
 from phloat.system.system import System
 
@@ -95,7 +96,10 @@ class Servo:
 
     def inputs(self, system: System) -> dict[str, ServoSignal]:
         """The input of its port; none if it is sampled."""
-        joint_axis(system, self.joint)
+        if joint_axis(system, self.joint).is_angle and self.rate is None:
+            warn_of_degrees(
+                f"the command of {self.joint!r}", *(getattr(self.command, end, 0.0) for end in ("to", "origin"))
+            )
         if self.every is not None:
             return {}
         limit = np.inf if self.limit is None else self.limit

@@ -43,6 +43,7 @@ from phloat.system.connection import (
     require_recipes,
     resolve_part,
 )
+from phloat.system.plausible import warn_of_units
 from phloat.system.port_checks import check_ports
 from phloat.system.system import System
 
@@ -157,6 +158,7 @@ def connect(
         by_class[type(recipe_part)][recipe_part.name] = recipe_part
         check_ports(recipe_part, all_bodies)
     _warn_of_loose_bodies(all_bodies, [*by_class[Connection].values(), *by_class[Element].values()])
+    warn_of_units({name: part.piece(0) if isinstance(part, Assembly) else part for name, part in bodies.items()})
     _warn_of_thick_beams(bodies, plane)
     acceleration = np.array(gravities.pop() if gravities else (0.0, 0.0, 0.0))
     system = System(all_bodies, by_class[Connection], acceleration, plane, by_class[Element], by_class[Actuator])

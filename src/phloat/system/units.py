@@ -11,6 +11,7 @@ from phloat.algebra.units import si_value
 from phloat.errors import InputError
 from phloat.joints.rows import Row
 from phloat.system.parameters import parameter_table
+from phloat.system.plausible import warn_of_degrees
 from phloat.system.system import System
 
 QUANTITIES = {"r_P": "m", "A_IB": "1", "theta": "rad", "v_P": "m/s", "omega": "rad/s", "u_f": "m", "v_f": "m/s"}
@@ -79,18 +80,17 @@ def _parameter_unit(value: Any, path: tuple[Any, ...]) -> str:
 
 def values_in_si(system: System, values: Mapping[Any, object]) -> dict[Any, object]:
     """Values of quantities by name, with texts such as "30 deg" in SI units."""
-    return {
-        name: _in_si(system, name, value) if isinstance(value, (str, tuple, list)) else value
-        for name, value in values.items()
-    }
+    return {name: _in_si(system, str(name), value) for name, value in values.items()}
 
 
-def _in_si(system: System, name: object, value: object) -> object:
-    owner, _, quantity = str(name).rpartition(".")
+def _in_si(system: System, name: str, value: object) -> object:
+    owner, _, quantity = name.rpartition(".")
     is_coordinate = owner in system.joints and quantity in {row.label for row in system.joints[owner].coordinates}
-    known = is_coordinate or quantity in QUANTITIES or quantity.endswith("_rate")
-    unit = (coordinate_unit(str(name)) if is_coordinate else unit_of_name(system, str(name))) if known else MIXED
-    return si_value(str(name), value, (QUANTITY_OF_UNIT[unit],)) if unit in QUANTITY_OF_UNIT else value
+    known = is_coordinate or quantity in QUANTITIES or (quantity.endswith("_rate") and owner in system.joints)
+    unit = (coordinate_unit(name) if is_coordinate else unit_of_name(system, name)) if known else MIXED
+    if unit == "rad":
+        warn_of_degrees(name, value)
+    return si_value(name, value, (QUANTITY_OF_UNIT[unit],)) if unit in QUANTITY_OF_UNIT else value
 
 
 def resultant_unit(name: str) -> str:

@@ -15,6 +15,7 @@ from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.inputs.drives import Path, Position
 from phloat.motion.inputs.servos import ServoSignal
 from phloat.motion.inputs.signals import Constant, Corners, Function, Piecewise, Signal, as_vector, as_vectors
+from phloat.system.plausible import warn_of_degrees
 from phloat.system.system import System
 
 
@@ -115,6 +116,9 @@ def _path(system: System, name: str, position: Position) -> Path:
         )
     if not all(row.has_gap for row in joint.driven):
         raise JointError(f"input {name!r} is a position, but this joint has no angle or slide; give its rate instead")
+    if any(row.is_angle for row in joint.driven):
+        ends = (getattr(position.function, end, 0.0) for end in ("to", "origin"))
+        warn_of_degrees(f"the position of {name!r}", *ends)
     posed = joint.joint.moves_ground and sum(not row.is_length for row in joint.driven) == 3
     return Path(name, position, system.ports.shape(name), posed)
 

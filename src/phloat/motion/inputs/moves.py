@@ -10,6 +10,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from phloat.algebra.metadata import describe
+from phloat.algebra.units import si_value
 from phloat.errors import InputError, finite, finite_row, number, positive
 from phloat.motion.inputs.commands import Pieces, PiecewiseCommand
 
@@ -105,7 +106,18 @@ class Spline(PiecewiseCommand):
         return Pieces(t, np.swapaxes(c * scale.reshape(*scale.shape, *[1] * (c.ndim - 2)), 0, 1))
 
 
+TEXTS = {  # what texts may measure
+    **dict.fromkeys(("to", "origin"), ("length", "angle")),
+    **dict.fromkeys(("start", "over"), ("time",)),
+    "speed": ("velocity", "angular rate"),
+    "acceleration_limit": ("acceleration", "angular acceleration"),
+}
+
+
 def _check(command: Any, word: str, *at_least: str) -> None:
+    for name in ("to", "origin", "start", *at_least):
+        value = si_value(f"{name} of {word}", getattr(command, name), TEXTS[name])
+        object.__setattr__(command, name, value)
     for name in ("to", "origin", "start"):
         number(f"{name} of {word}", getattr(command, name))
     for name in at_least:
