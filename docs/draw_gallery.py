@@ -286,6 +286,18 @@ def flexible_arm(m: ModuleType, figure: Figure) -> None:
 
 
 @picture
+def servo_arm(m: ModuleType, figure: Figure) -> None:
+    ax, ratio = figure.subplots(), np.linspace(0.8, 1.2, 200)
+    left = np.abs(np.cos(np.pi / (2.0 * ratio)))
+    for colour, (kind, power) in zip(COLOURS, (("ZV", 1), ("ZVD", 2)), strict=False):
+        ax.plot(ratio, left**power, color=colour, lw=0.8, label=f"{kind}, exact")
+        runs = [(x, m.vibration(kind, wrong=x)[0] / m.alone) for x in (0.8, 0.9, 1.0, 1.1, 1.2)]
+        ax.plot(*zip(*runs, strict=True), "o", ms=4, color=colour)
+    ax.set(xlabel="frequency of the shaper / of the arm", ylabel="part of the vibration that is left")
+    ax.legend(frameon=False)
+
+
+@picture
 def slewing_satellite(m: ModuleType, figure: Figure) -> None:
     ax = figure.subplots()
     for name, run in m.runs.items():

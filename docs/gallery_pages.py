@@ -14,7 +14,7 @@ SECTIONS = {
         "robot_link", "satellite_panels", "spinning_disc", "ring_under_pressure", "mindlin_plate", "superelement",
     ),
     "Frequencies": ("beams", "space_frame", "rotating_blade", "pretwisted_blade", "beck_column"),
-    "Control": ("active_four_bar", "flexible_arm", "slewing_satellite"),
+    "Control": ("active_four_bar", "flexible_arm", "servo_arm", "slewing_satellite"),
     "Many runs and gradients": (
         "uncertain_crank_slider", "identification", "boom_height", "panel_thickness", "slewing_arm_design",
     ),

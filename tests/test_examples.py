@@ -253,3 +253,11 @@ def test_the_flexible_arm_comes_to_its_set_point_on_all_models():
     for name, angle in example.angles.items():
         np.testing.assert_allclose(angle[:, -1], list(example.target.values()), atol=0.01, err_msg=name)
     assert np.abs(example.ledger.residual).max() < 1e-12 * example.ledger.energy[0]
+
+
+def test_shapers_with_a_wrong_frequency_leave_what_singer_and_seering_say():
+    import servo_arm as example
+
+    assert example.exact["ZV"] == pytest.approx(0.1423, abs=1e-4)
+    assert example.left["ZV"] == pytest.approx(example.exact["ZV"], abs=5e-3)
+    assert example.left["ZVD"] == pytest.approx(example.exact["ZVD"], abs=3e-3)

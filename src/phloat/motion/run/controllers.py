@@ -9,7 +9,14 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from phloat.errors import CommandJumpWarning, InputError, JointError, SaturationWarning, UnstableLoopWarning
+from phloat.errors import (
+    CommandJumpWarning,
+    InputError,
+    JointError,
+    LargeDeformationWarning,
+    SaturationWarning,
+    UnstableLoopWarning,
+)
 from phloat.motion.inputs.commands import Command
 from phloat.motion.inputs.drives import prescribed_position
 from phloat.motion.inputs.inputs import Inputs
@@ -158,7 +165,9 @@ def _drive_efforts(
         inputs[name] = servo.reference if servo.rate is not None else prescribed_position(servo.reference)
     dt = (t_end - t_0) / STEPS if dt is None else dt
     try:
-        run = simulate(driven, state, t_end, dt=dt, u=inputs, t_start=t_0, progress=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LargeDeformationWarning)  # the run itself warns
+            run = simulate(driven, state, t_end, dt=dt, u=inputs, t_start=t_0, progress=False)
     except JointError as error:
         raise JointError(f'feedforward="drive" needs a joint that starts on its command: {error}') from None
     return {name: Piecewise(run.t, run[f"{name}.lam"][:, -1]) for name in servos}
