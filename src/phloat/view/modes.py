@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 AMPLITUDE = 0.08  # largest displacement of a mode, relative to the size of the scene
 STILL = 1e-3  # relative to the size of the scene: bodies that move less are not drawn at rest, too
-MOST_TRIANGLES = 400  # bodies with more are drawn at rest by their edges
 GHOST = (0.55, 0.6, 0.65, 0.25)  # colour of bodies at rest
 LIGHT = np.array([-0.3, -0.5, 0.8])  # the direction from which figures in space are lit
 MOST_LETTERS = 68  # in a line of a title
@@ -306,34 +305,50 @@ def _hanging_at(own: End, other: End, bodies: Mapping[str, Moving]) -> Hanging:
 
 
 def plot_modes(x: Modes, count: int = 4) -> Figure:
-    """The lowest `count` elastic modes at their largest displacement, scaled, over the bodies at rest as grey lines."""
+    """The lowest `count` elastic modes at their largest displacement, scaled, over the bodies at rest in grey."""
     shapes = mode_shapes(x, count)
-    rest, drawn = shapes.at_rest(), {name: one.drawn for name, one in shapes.bodies.items()}
-    moved = [shapes.at_phase(k, 0.0) for k in range(len(shapes.numbers))]
+    names, rest, moved = (
+        list(shapes.bodies),
+        shapes.at_rest(),
+        [shapes.at_phase(k, 0.0) for k in range(len(shapes.numbers))],
+    )
     everything = np.vstack([part for points in (rest, *moved) for part in points.values()])
     flat, columns = shapes.flat, min(2, len(moved))
-    figure, axes = new_axes(-(-len(moved) // columns), columns, flat)
-    colours = dict(zip(drawn, colour_cycle(len(drawn)), strict=True))
-    for ax, k, points in zip(axes.flat, shapes.numbers, moved, strict=False):
-        move = [n for n in drawn if np.abs(points[n] - rest[n]).max() > STILL * shapes.size]
-        ghosts = [n for n in move if len(drawn[n].triangles) <= MOST_TRIANGLES]
-        _draw(
-            ax, [(drawn[n], rest[n], GHOST) for n in ghosts] + [(drawn[n], points[n], colours[n]) for n in drawn], flat
-        )
-        for name in set(move).difference(ghosts):
-            outline = np.insert(rest[name][drawn[name].edges], 2, np.nan, axis=1).reshape(-1, 3)
-            draw_line(ax, drawn_coordinates(outline, flat), "0.6", None, cloud=False, lw=1)
-        for ends in shapes.rails.values():
-            rail = np.array([points[body][at] if body else at for body, at in ends])
-            draw_line(ax, drawn_coordinates(rail, flat), RAIL, None, cloud=False, lw=1)
+    figure, grid = new_axes(-(-len(moved) // columns), columns, flat)
+    axes, colours = list(grid.flat[: len(moved)]), dict(zip(names, colour_cycle(len(names)), strict=True))
+    for ax, k in zip(axes, shapes.numbers, strict=True):
         ax.set_title("\n".join([f"mode {k}: {x.omega[k]:.5g} rad/s", *wrap(x.kinds[k], MOST_LETTERS)]), fontsize=8)
         frame_axes(ax, everything, flat, above=False)
-    for ax in axes.flat[len(moved) :]:
+        ax.xaxis.labelpad = ax.yaxis.labelpad = 2.0 if flat else 10.0  # points, off the labels of ticks in space
+    for ax in grid.flat[len(moved) :]:
         ax.set_visible(False)
-    if 1 < len(drawn) <= MAX_LEGEND:
-        handles = [axes.flat[0].plot([], [], *([] if flat else [[]]), color=c, lw=3)[0] for c in colours.values()]
-        figure.legend(handles, map(label_text, drawn), loc="outside lower center", ncols=4, fontsize=8)
+    if 1 < len(names) <= MAX_LEGEND:
+        handles = [axes[0].plot([], [], *([] if flat else [[]]), color=c, lw=3)[0] for c in colours.values()]
+        figure.legend(handles, map(label_text, names), loc="outside lower center", ncols=4, fontsize=8)
+    for ax, points in zip(axes, moved, strict=True):
+        _draw_mode(ax, shapes, rest, points, colours)
     return figure
+
+
+def _draw_mode(
+    ax: Any,
+    shapes: ModeShapes,
+    rest: Mapping[str, np.ndarray],
+    points: Mapping[str, np.ndarray],
+    colours: Mapping[str, str],
+) -> None:
+    """Draws the bodies of a mode at points, over those that move at rest, in space by their edges; and rails."""
+    drawn, flat = {name: one.drawn for name, one in shapes.bodies.items()}, shapes.flat
+    move = [name for name in drawn if np.abs(points[name] - rest[name]).max() > STILL * shapes.size]
+    ghosts = [name for name in move if flat or not len(drawn[name].edges)]
+    parts: list[tuple[Drawing, np.ndarray, Any]] = [(drawn[name], rest[name], GHOST) for name in ghosts]
+    _draw(ax, parts + [(part, points[name], colours[name]) for name, part in drawn.items()], flat)
+    for name in [name for name in move if name not in ghosts]:
+        outline = np.insert(rest[name][drawn[name].edges], 2, np.nan, axis=1).reshape(-1, 3)
+        draw_line(ax, drawn_coordinates(outline, flat), "0.6", None, cloud=False, lw=1)
+    for ends in shapes.rails.values():
+        rail = np.array([points[body][at] if body else at for body, at in ends])
+        draw_line(ax, drawn_coordinates(rail, flat), RAIL, None, cloud=False, lw=1)
 
 
 def _draw(ax: Any, parts: list[tuple[Drawing, np.ndarray, Any]], flat: bool) -> None:
