@@ -298,3 +298,11 @@ def require_folder(path: str | Path) -> Path:
 
 
 __all__ = [name for name, value in globals().items() if isinstance(value, type) and issubclass(value, Exception)]
+
+
+def complex_row(label: str, value: object) -> np.ndarray:
+    """The value as a complex array (points,); raises InputError if it is neither a number nor a row of finite numbers."""
+    points = np.atleast_1d(as_array(value))
+    if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size or not np.isfinite(points).all():
+        raise InputError(f"{label} is {value!r}; it must be a number or a row of them, such as 1j * omega")
+    return points.astype(complex)

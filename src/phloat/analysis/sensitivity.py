@@ -26,9 +26,9 @@ import numpy as np
 
 from phloat.analysis.fixed_shapes import FixedModes, fixed_responses
 from phloat.analysis.linearise import linearise
-from phloat.errors import AccuracyError, InputError, mapping, positive, unknown, whole_number
+from phloat.errors import AccuracyError, InputError, complex_row, mapping, positive, unknown, whole_number
 from phloat.linear.analysis.modes import Modes, modes
-from phloat.linear.form.phdae import LinearPHDAE, complex_row, inputs_outputs
+from phloat.linear.form.phdae import LinearPHDAE, inputs_outputs
 from phloat.linear.form.second_order import SecondOrder
 from phloat.motion.initial.place import place
 from phloat.system.parameters import (

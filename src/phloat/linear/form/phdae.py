@@ -130,10 +130,9 @@ class LinearPHDAE(NamedBlocks):
 
     def _multiply(self, Q: Matrix) -> None:
         """Multiplies the rows by Qᵀ: E → QᵀE, J → QᵀJ Q, B → QᵀB, G → G Q."""
-        object.__setattr__(self, "E", csr(Q.T @ self.E))
         for name in ("J", "R", "nonconservative"):
             object.__setattr__(self, name, csr(Q.T @ getattr(self, name) @ Q))
-        for name in ("B", "P"):
+        for name in ("E", "B", "P"):
             object.__setattr__(self, name, csr(Q.T @ getattr(self, name)))
         object.__setattr__(self, "G", csr(self.G @ Q))
 
@@ -385,24 +384,13 @@ def channels(system: HasPorts, names: Ports) -> tuple[np.ndarray, tuple[str, ...
     return np.array(columns), tuple(labels)
 
 
-Names: TypeAlias = tuple[str, ...]
-
-
 def inputs_outputs(
     system: LinearPHDAE, inputs: Ports, outputs: Ports | None
-) -> tuple[np.ndarray, np.ndarray, tuple[Names, Names]]:
+) -> tuple[np.ndarray, np.ndarray, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The columns of the inputs, those of the outputs (default: the inputs), and the names of both; see `channels`."""
     into, input_names = channels(system, inputs)
     out, output_names = channels(system, inputs if outputs is None else outputs)
     return into, out, (input_names, output_names)
-
-
-def complex_row(label: str, value: object) -> np.ndarray:
-    """The value as a complex array (points,); raises InputError if it is neither a number nor a row of finite numbers."""
-    points = np.atleast_1d(as_array(value))
-    if points.dtype.kind not in "biufc" or points.ndim > 1 or not points.size or not np.isfinite(points).all():
-        raise InputError(f"{label} is {value!r}; it must be a number or a row of them, such as 1j * omega")
-    return points.astype(complex)
 
 
 def numbered(name: str, count: int) -> list[str]:

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from phloat.algebra.threads import one_thread
-from phloat.errors import InputError, whole_number
+from phloat.errors import InputError, complex_row, whole_number
 from phloat.linear.analysis.modes import rigid_modes
-from phloat.linear.form.phdae import LinearPHDAE, Ports, channels, complex_row
+from phloat.linear.form.phdae import LinearPHDAE, Ports, channels
 from phloat.linear.form.second_order import Factor, SecondOrder
 from phloat.linear.reduction.basis import Basis, mass_lengths, orthogonal_to
 from phloat.linear.reduction.projection import split_basis
