@@ -1,9 +1,11 @@
 """What is chosen of a run is drawn with its numbers; diagrams show every joint; maps the stress; films the motion."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from bodies_zoo import steel
-from looking_zoo import HOSTILE, falling, hostile, in_si, satellite, sliding, turning
+from looking_zoo import HOSTILE, falling, hostile, in_si, overlaps, satellite, sliding, turning
 
 import phloat as ph
 from phloat.view.diagram import block_positions, diagram_lines
@@ -108,6 +110,46 @@ def test_a_split_beam_is_mapped_as_one():
     assert mesh.get_array().size == 3 * 8 * len(run)
 
 
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+def two_links() -> ph.System:
+    link = ph.Beam(0.5, ph.Rectangle(0.02, 0.01), steel).discretise(2)
+    joints = [ph.Revolute("ground", "a.P", name="shoulder"), ph.Revolute("a.C", "b.P", name="elbow")]
+    return ph.connect({"a": link, "b": link}, joints, plane="xy")
+
+
+def linear() -> ph.LinearPHDAE:
+    system = two_links()
+    return ph.linearise(system, ph.place(system, {"elbow.angle": 0.5}))
+
+
+LABELLED = {
+    "a run in a plane": lambda: ph.plot(sliding()),
+    "a run in space": lambda: ph.plot(turning()),
+    "hostile names": lambda: ph.plot(falling()),
+    "a ledger": lambda: ph.plot(ph.energy_ledger(sliding())),
+    "bodies and joints": lambda: ph.plot(turning(), ["bar", "hinge", "hub.omega", "bar.eta"]),
+    "maps of stress": lambda: ph.plot(turning(), "bar", stress=True),
+    "stress at a point": lambda: ph.plot(turning(), "box", stress=True, at=(0.1, 0.0, 0.005)),
+    "a diagram": lambda: ph.plot(satellite()),
+    "a diagram of a loop": lambda: ph.plot(sliding().system),
+    "a state in a plane": lambda: ph.plot(sliding().system, sliding().state(5)),
+    "a state in space": lambda: ph.plot(satellite(), turning().state()),
+    "stress in a state": lambda: ph.plot(satellite(), turning().state(), stress=True),
+    "a response": lambda: ph.plot(ph.response(linear(), ["shoulder", "elbow"], omega=np.geomspace(1.0, 1e4, 50))),
+    "poles and zeros": lambda: ph.plot(ph.poles_zeros(linear(), "shoulder", "elbow")),
+    "matrices": lambda: ph.plot(linear()),
+    "one matrix": lambda: ph.plot(linear(), "B"),
+    "modes": lambda: ph.plot(ph.modes(linear())),
+}
+
+
+@pytest.mark.parametrize("name", LABELLED)
+def test_no_label_lies_over_another_or_beyond_the_border(name):
+    assert overlaps(LABELLED[name]()) == []
+
+
 # --- diagrams --------------------------------------------------------------------------------------------------------
 
 
@@ -145,6 +187,22 @@ def test_a_diagram_tells_free_axes_from_driven_ones():
     assert labels == ["joint", "open port: effort in, rate out", "driven: rate in, effort out"]
     locked = ph.lock(system, "ground-slider.P")
     assert "Slide, locked" in words(ph.plot(locked))
+
+
+def test_a_diagram_draws_the_sections_of_beams_with_their_size():
+    tube, bar = ph.Tube(0.02, 0.002), ph.Rectangle(0.03, 0.004)
+    tapered = ph.Beam(0.2, lambda s: ph.Circle(0.02 - 0.01 * s), steel)
+    beams = {"a": ph.Beam(0.2, bar, steel), "b": ph.Beam(0.2, tube, steel), "c": ph.Beam(0.3, bar, steel), "d": tapered}
+    beams["e"] = ph.Beam(0.2, ph.Section(A=1e-4, I=1.6e-10), steel)
+    names = list(beams)
+    joints = [ph.Weld(f"{a}.C", f"{b}.P") for a, b in pairwise(names)]
+    figure = ph.plot(ph.connect({name: beam.discretise(1) for name, beam in beams.items()}, joints, plane="xy"))
+    said = words(figure)
+    for text in ("a, c\n30 × 4 mm", "b\n⌀ 20 × 2 mm", "d\n⌀ 20 mm at P, varies", "e\nA = 100 mm², I = 160 mm⁴"):
+        assert text in said
+    outlines = [patch.get_xy() for patch in figure.axes[0].patches if patch.__class__.__name__ == "Polygon"]
+    assert [round(float(np.divide(*np.ptp(xy, axis=0))), 6) for xy in outlines] == [7.5, 1.0, 1.0, 1.0]
+    assert overlaps(figure) == []
 
 
 def test_blocks_do_not_lie_on_each_other():

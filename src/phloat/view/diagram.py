@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phloat.bodies.beams.beam import Beam
+from phloat.bodies.beams.section import Circle, Rectangle, Tube
 from phloat.joints.ends import GROUND
 from phloat.system.connection import End
 from phloat.system.system import System
 from phloat.view.figures import COLOURS, label_text, new_figure
+from phloat.view.surfaces import section_outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +27,7 @@ HALF = np.array([0.52, 0.26])  # half the width and height of a block, inches
 SPACING = np.array([1.15, 0.48])  # inches between labels of parallel lines, horizontally and vertically
 JOINT, ELEMENT, INPUT = COLOURS[0], COLOURS[2], COLOURS[1]
 MAX_LETTERS = 16  # longer names are cut
+SECTION, MAX_SECTIONS = np.array([2.4, 0.4]), 12  # inches for a section in the legend, and how many are drawn
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,12 @@ def plot_diagram(x: System) -> Figure:
     corners, bends = np.array(list(positions.values())), _with_offsets(lines)
     aside = 0.5 * SPACING * max((abs(bend) for _, bend in bends), default=0.0)  # for lines outside of the blocks
     low, high = corners.min(axis=0) - HALF - (0.75, 0.5) - aside, corners.max(axis=0) + HALF + (0.75, 0.45) + aside
+    sections = beam_sections(x)
+    columns = max(1, int((high - low)[0] / SECTION[0]))
+    under = low[1] - SECTION[1] * -(-len(sections) // columns)
+    columns_rows = np.array([(k % columns, -(k // columns) - 0.5) for k in range(len(sections))]).reshape(-1, 2)
+    places = low + np.array([0.2, 0.0]) + SECTION * columns_rows
+    low[1] = under
     width, height = np.maximum(high - low, (4.0, 2.0))
     figure = new_figure(width, height + 0.5)
     ax = figure.subplots()
@@ -63,8 +73,47 @@ def plot_diagram(x: System) -> Figure:
     for name, acting in x.actuators.items():
         corner, look = positions[acting.body] - HALF, {"fontsize": 7, "ha": "center", "va": "top", "zorder": 5}
         _draw_arrow(ax, corner, corner - (0.42, 0.3), "->", 2, _shortened(name), **look)
+    for (text, (beam, names)), place in zip(sections.items(), places, strict=True):
+        _draw_section(ax, f"{_listed(names)}\n{text}", beam, place)
     _draw_legend(ax, lines, bool(x.actuators))
     return figure
+
+
+def beam_sections(x: System) -> dict[str, tuple[Beam, list[str]]]:
+    """The sections of all beams by their text, with a beam and the names of all that have it; at most MAX_SECTIONS."""
+    found: dict[str, tuple[Beam, list[str]]] = {}
+    for name, body in x.bodies.items():
+        if isinstance(body.recipe, Beam):
+            found.setdefault(section_text(body.recipe), (body.recipe, []))[1].append(name)
+    return dict(list(found.items())[:MAX_SECTIONS])
+
+
+def section_text(beam: Beam) -> str:
+    """The size of a section: "40 × 20 mm" (width along z, height along y), "⌀ 6 mm", or area and second moments."""
+    first, last = beam.sections(np.array([0.0, beam.length]))
+    if type(first) is Rectangle:
+        text = f"{1e3 * first.b:.4g} × {1e3 * first.h:.4g} mm"
+    elif isinstance(first, (Circle, Tube)):
+        text = f"⌀ {1e3 * first.diameter:.4g}" + (f" × {1e3 * first.wall:.4g} mm" if isinstance(first, Tube) else " mm")
+    else:
+        text = f"A = {1e6 * first.A:.4g} mm², I = {1e12 * first.I:.4g} mm⁴"
+    return text if first == last else f"{text} at P, varies"
+
+
+def _draw_section(ax: Axes, text: str, beam: Beam, place: np.ndarray) -> None:
+    """Draws the outline of the section at port P of a beam, z to the right and y up, and a text beside it."""
+    from matplotlib.patches import Polygon
+
+    outline = section_outline(beam.sections(np.zeros(1))[0])[0][:, ::-1]
+    scaled = place + 0.22 * outline / float(np.ptp(outline, axis=0).max())
+    ax.add_patch(Polygon(scaled, closed=True, fc="0.85", ec="black", lw=0.8))
+    _draw_text(ax, place + np.array([0.2, 0.0]), text, ha="left")
+
+
+def _listed(names: list[str]) -> str:
+    """The first three names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return _shortened(", ".join(names[:3]), 2 * MAX_LETTERS) + more
 
 
 def diagram_lines(x: System) -> list[Line]:
@@ -125,7 +174,8 @@ def _draw_line(ax: Axes, line: Line, a: np.ndarray, b: np.ndarray, bend: float) 
             step = ends[outside] - ends[max(outside - 4, 0)]
             normal = np.array([-step[1], step[0]]) / (float(np.hypot(*step)) or 1.0)
             normal = normal if normal[1] > 0.2 or (abs(normal[1]) <= 0.2 and normal[0] > 0) else -normal
-            _draw_text(ax, ends[outside] + 0.12 * normal, _shortened(port), color="0.25")
+            clear = 0.03 * max(len(port) - 1, 0) * abs(step[0]) * step / (float(step @ step) or 1.0)  # of the block
+            _draw_text(ax, ends[outside] + 0.12 * normal + clear, _shortened(port), color="0.25")
     _draw_label(ax, line, middle, colour, upright=abs(along[1]) > abs(along[0]))
 
 
@@ -187,9 +237,9 @@ def _draw_text(ax: Axes, position: np.ndarray, text: str, **look: Any) -> None:
     ax.text(position[0], position[1], text, **centred | look)
 
 
-def _shortened(name: str) -> str:
-    """A name as a label of at most MAX_LETTERS characters."""
-    return label_text(name if len(name) <= MAX_LETTERS else f"{name[: MAX_LETTERS - 1]}…")
+def _shortened(name: str, most: int = MAX_LETTERS) -> str:
+    """A name as a label of at most so many characters."""
+    return label_text(name if len(name) <= most else f"{name[: most - 1]}…")
 
 
 # --- positions of blocks ---------------------------------------------------------------------------------------------
