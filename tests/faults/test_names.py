@@ -75,11 +75,6 @@ def test_positions_come_as_a_mapping(values):
         ph.place(ARM, near=values)
 
 
-def test_a_guess_is_of_bodies_and_not_of_joints():
-    with raises(ph.errors.PortError, "'elbow'"):
-        ph.place(ARM, near={"elbow.angle": 1.0})
-
-
 @pytest.mark.parametrize(
     "name", ["upper.thta", "uper.theta", "upper", "", "elbow.angle", "uper.u_f", 3, None], ids=repr
 )

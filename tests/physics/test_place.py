@@ -190,3 +190,17 @@ def test_a_parallelogram_at_its_dead_point_is_placed_and_its_modes_found():
         assert worst_gap(system, state) < 1e-11
         assert state["b.theta"] == pytest.approx(0.0, abs=1e-7)
     assert ph.modes(ph.linearise(system, state)).rigid == 1
+
+
+@pytest.mark.parametrize("elbow", [-1.0, 1.0])
+def test_a_guess_of_a_joint_angle_selects_the_way_to_stand(elbow):
+    """Two links of 1 m to a point 1.2 m away: the elbow is bent by ± 2 arccos 0.6, as the guess says."""
+    bar = ph.RigidBody(1.0, 0.1 * np.eye(3), center=(0.5, 0, 0), ports={"C": (1, 0, 0)}).discretise()
+    joints = [
+        ph.Revolute("ground", "a.P", name="shoulder"),
+        ph.Revolute("a.C", "b.P", name="elbow"),
+        ph.Revolute("b.C", "ground", at=(1.2, 0, 0)),
+    ]
+    system = ph.connect({"a": bar, "b": bar}, joints, plane="xy")
+    state = ph.place(system, near={"shoulder.angle": -elbow, "elbow.angle": 1.5 * elbow})
+    assert np.isclose(ph.joint_coordinates(system, state)["elbow.angle"], elbow * 2 * np.arccos(0.6))

@@ -13,7 +13,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.cross import rot, rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.algebra.threads import one_thread
-from phloat.errors import ClosureError, PortError, finite, mapping
+from phloat.errors import ClosureError, finite, mapping
 from phloat.joints.port_state import PortState
 from phloat.joints.rows import Row
 from phloat.joints.standard_rows import Attitude, attitude
@@ -38,6 +38,7 @@ RESTARTS, AGREEING = 20, 4  # the search ends when more than so many attempts gi
 FLIPPED = 10.0  # added to the gap of joints that close half a turn away
 
 Given = Mapping[str, object]
+Targets = tuple[tuple[Connection, Row | Attitude, float], ...]
 
 
 @one_thread()
@@ -54,7 +55,8 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
         inertial axes), "body.eta" (deformation, zero unless given), "joint.angle" (rad), "joint.slide" (m), and "joint.A" of a
         spherical joint in space, the rotation (3 × 3) from the first port's joint frame to the second's.
     near : State or dict, optional
-        A guess for other positions, by the same names; it selects one of several configurations of a loop.
+        A guess for other positions, by the same names; it selects one of several configurations of a loop. Angles and slides of
+        joints that close a loop last are not used.
 
     Returns
     -------
@@ -77,11 +79,12 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     """
     named = mapping("given", {} if given is None else given, "{name: value}")
     values, targets = _sort_positions(system, values_in_si(system, named))
-    guess = _guess(system, near)
+    guess, near_targets = _guess(system, near)
     task = Closure(system, frozenset(values), targets)
     attempts: list[tuple[float, State]] = []
     for attempt in range(RESTARTS):
-        start, _ = initial_guess(task, values, guess if attempt == 0 else {}, seed=max(0, attempt - 1))
+        nearby = (guess, near_targets) if attempt == 0 else ({}, ())
+        start, _ = initial_guess(task, values, *nearby, seed=max(0, attempt - 1))
         state, gap = task.close(start)
         flipped = task.has_flipped_joint(state)
         if gap < CLOSED and not flipped:
@@ -106,7 +109,7 @@ def _with_whole_turns(task: Closure, state: State) -> State:
 
 def _closure_message(task: Closure, values: dict[str, np.ndarray], best: State) -> str:
     """The error message for joints that do not close; joints of the tree are stiffened, so that loop joints show the whole gap."""
-    _, tree = initial_guess(task, values, {}, seed=0)
+    _, tree = initial_guess(task, values, {}, (), seed=0)
     stiffened = replace(task, stiffened=frozenset(tree))
     for _ in range(4):
         best, _ = stiffened.close(best)
@@ -128,9 +131,7 @@ def _closure_message(task: Closure, values: dict[str, np.ndarray], best: State) 
     )
 
 
-def _sort_positions(
-    system: System, values: Given
-) -> tuple[dict[str, np.ndarray], tuple[tuple[Connection, Row | Attitude, float], ...]]:
+def _sort_positions(system: System, values: Given) -> tuple[dict[str, np.ndarray], Targets]:
     """Splits prescribed values into quantities of bodies and targets of joint coordinates."""
     angles = {f"{c.name}.{row.label}": (c, row) for c in system.joints.values() for row in c.coordinates}
     balls = {f"{name}.A": system.joints[name] for name in ball_joints(system)}
@@ -142,17 +143,14 @@ def _sort_positions(
     return of_bodies, tuple(targets)
 
 
-def _guess(system: System, near: State | Given | None) -> dict[str, np.ndarray]:
-    """Positions of bodies from `near`. Raises PortError for joint coordinates."""
+def _guess(system: System, near: State | Given | None) -> tuple[dict[str, np.ndarray], Targets]:
+    """Positions of bodies and joint coordinates from `near`."""
     if near is None:
-        return {}
+        return {}, ()
     if isinstance(near, State):
         names = [n for n in near.layout if n.rpartition(".")[2] in ("r_P", "theta", "A_IB") and n in system.layout]
-        return {name: near.e[near.layout[name]] for name in names}
-    values, targets = _sort_positions(system, mapping("near", near, "{name: value}"))
-    if targets:
-        raise PortError(f"near takes positions of bodies; {targets[0][0].name!r} is a joint")
-    return values
+        return {name: near.e[near.layout[name]] for name in names}, ()
+    return _sort_positions(system, mapping("near", near, "{name: value}"))
 
 
 # --- the first guess -------------------------------------------------------------------------------------------------
@@ -161,11 +159,11 @@ def _guess(system: System, near: State | Given | None) -> dict[str, np.ndarray]:
 
 
 def initial_guess(
-    task: Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], seed: int
+    task: Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], near: Targets, seed: int
 ) -> tuple[State, list[str]]:
     """A state with bodies placed one after the other along the joints, and the names of these joints (a spanning tree).
 
-    Joint coordinates are zero or their targets; with a seed, free angles are random.
+    Joint coordinates are zero, those of `near`, or their targets; with a seed, free angles are random.
     """
     system = task.system
     fixed = guess | values
@@ -186,7 +184,8 @@ def initial_guess(
         tree.append(c.name)
         forward = c.first.body in placed
         fixed_end, moving_end = (c.first, c.second) if forward else (c.second, c.first)
-        coordinates = {row: value for joint, row, value in task.targets if joint is c}
+        coordinates = {row: value for joint, row, value in near + task.targets if joint is c}
+        guessed = any(joint is c for joint, _, _ in near)
         turn, slide = _joint_pose(c, coordinates, random if seed else None)
         if not forward:
             turn, slide = turn.T, -turn.T @ slide
@@ -194,7 +193,7 @@ def initial_guess(
         if not _is_oriented(state, moving_end.body, fixed):
             adjacent = [d for d in waiting if moving_end.body in (d.first.body, d.second.body)]
             loop_joints = [d for d in adjacent if {d.first.body, d.second.body} <= placed | {moving_end.body}]
-            state = state if seed else _turned_to_joints(state, c, loop_joints, moving_end.body, fixed)
+            state = state if seed or guessed else _turned_to_joints(state, c, loop_joints, moving_end.body, fixed)
         placed.add(moving_end.body)
     return state, tree
 
@@ -284,7 +283,7 @@ class Closure:
 
     system: System
     fixed: frozenset[str]
-    targets: tuple[tuple[Connection, Row | Attitude, float], ...]
+    targets: Targets
     stiffened: frozenset[str] = frozenset()  # joints with a large weight, so that gaps remain at the others
 
     @cached_property
