@@ -150,7 +150,7 @@ def _guess(system: System, near: State | Given | None) -> tuple[dict[str, np.nda
     if isinstance(near, State):
         names = [n for n in near.layout if n.rpartition(".")[2] in ("r_P", "theta", "A_IB") and n in system.layout]
         return {name: near.e[near.layout[name]] for name in names}, ()
-    return _sort_positions(system, mapping("near", near, "{name: value}"))
+    return _sort_positions(system, values_in_si(system, mapping("near", near, "{name: value}")))
 
 
 # --- the first guess -------------------------------------------------------------------------------------------------
