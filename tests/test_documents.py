@@ -176,7 +176,7 @@ QUESTIONS = {  # what somebody types into the search of the site, and the page t
     "contact": "how_to/stops_and_contact",
     "friction": "how_to/stops_and_contact",
     "cable": "how_to/stops_and_contact",
-    "motor": "motion",
+    "motor": "how_to/motor",
     "encoder": "how_to/controller",
     "gravity compensation": "how_to/inverse_dynamics",
     "units": "files",
