@@ -90,9 +90,7 @@ class ModeShapes:
     numbers: list[int]
     bodies: dict[str, Moving]
     hanging: dict[str, Hanging]  # in the order in which bodies hang on each other
-    rails: dict[
-        str, list[tuple[str, Any]]
-    ]  # of joints: for both ends a body and the index of its point, or "" and a position
+    rails: dict[str, list[tuple[str, Any]]]  # ends by joint: a body and the index of its point, or "" and a position
     size: float
 
     @property
@@ -215,10 +213,7 @@ def moving(part: Field, motions: np.ndarray, size: float, own_rails: Sequence[Dr
         pose = pose._replace(r_P=part.points[0] - body.shape.points(body.shape.places())[0])
     twists, n = np.zeros((count, 6)), count + 1
     twists[:, axes] = own[: len(axes)].T
-    rows, products = (
-        drawn.rows[:, :n],
-        drawn.rows[:, n : 2 * n],
-    )  # those with the first coordinate: the body is bent at rest
+    rows, products = drawn.rows[:, :n], drawn.rows[:, n : 2 * n]  # with the first coordinate, of a body bent at rest
     rows = rows + products if products.size else rows
     points = drawn.points + rows[:, 0].reshape(-1, 3)
     drawn = replace(drawn, points=points, rows=rows[:, 1:])
