@@ -43,7 +43,7 @@ from phloat.system.connection import (
     require_recipes,
     resolve_part,
 )
-from phloat.system.plausible import warn_of_units
+from phloat.system.plausible import section_width, warn_of_units
 from phloat.system.port_checks import check_ports
 from phloat.system.system import System
 
@@ -287,7 +287,8 @@ def _warn_of_thick_beams(parts: Mapping[str, object], plane: str | None) -> None
         body = part.piece(0) if isinstance(part, Assembly) else part
         if isinstance(body, Body) and isinstance(body.recipe, Beam):
             share = body.recipe.shear_share(max(body.pieces, 1), plane is not None)
-            shares += [f"{name!r} by {100 * share:.2g} %"] if share > THICK else []
+            doubtful = share > THICK and section_width(body.recipe) > body.recipe.length  # has its own warning
+            shares += [f"{name!r} by {100 * share:.2g} %"] if share > THICK and not doubtful else []
     if shares:
         warnings.warn(
             f"the theory of these beams has no shear, which would add to the tip deflection of a cantilever: {', '.join(shares)}; "

@@ -21,7 +21,7 @@ from phloat.errors import UnitsWarning
 
 # E/ρ is 9e6 to 35e6 m²/s² for metals, glass and wood. A million times less, in a solid denser than any gel or rubber, is E in MPa;
 # a hundred million times less and fewer, in one denser than any tissue, is E in GPa. The lightest above 1 GPa is balsa, 100 kg/m³
-STIFF, LIGHT = 1e9, (0.5, 30.0)  # Pa; kg/m³
+STIFF, LIGHT = 1e9, (1.0, 30.0)  # Pa; kg/m³
 IN_MPA, DENSER_THAN_RUBBER = (9.0, 35.0), 1500.0
 IN_GPA, DENSER_THAN_TISSUE = (0.001, 0.1), 1100.0
 TWO_TURNS = 12.0  # rad
@@ -55,22 +55,21 @@ def _doubts(body: Body) -> Iterator[str]:
     material = getattr(recipe, "material", None)
     if isinstance(material, Material):
         yield from _of_material(material)
-    if isinstance(recipe, Beam):
-        section = recipe.section if isinstance(recipe.section, Section) else recipe.section(0.5)
-        if isinstance(section, Section) and (size := _width(section)) > recipe.length:
-            yield f"has a section {size:.3g} m wide and is {recipe.length:.3g} m long; is the section in mm?"
+    if isinstance(recipe, Beam) and (width := section_width(recipe)) > recipe.length:
+        yield f"has a section {width:.3g} m wide and is {recipe.length:.3g} m long; is the section in mm?"
     if isinstance(recipe, Plate) and isinstance(recipe.thickness, (int, float)) and recipe.thickness > body.extent:
         yield f"is {recipe.thickness:.3g} m thick and {body.extent:.3g} m long; is the thickness in mm?"
 
 
-def _width(section: Section) -> float:
-    """The width of a rectangle with the same area and second moment (m), 0.87 of the diameter of a circle."""
+def section_width(beam: Beam) -> float:
+    """The width of a rectangle with the area and second moment of the section (m), 0.87 of the diameter of a circle."""
+    section = beam.section if isinstance(beam.section, Section) else beam.section(0.5)
     return float(np.sqrt(12.0 * max(section.I, section.I_y or 0.0) / section.A))
 
 
 def _of_material(material: Material) -> Iterator[str]:
     E, rho = material.E, material.rho
-    if E >= STIFF and LIGHT[0] <= rho <= LIGHT[1]:
+    if E >= STIFF and LIGHT[0] < rho <= LIGHT[1]:
         yield f"has a density of {rho:g} kg/m³ and E = {E:g} Pa, as no solid has; is the density in g/cm³?"
     for unit, (low, high), density in (("MPa", IN_MPA, DENSER_THAN_RUBBER), ("GPa", IN_GPA, DENSER_THAN_TISSUE)):
         if low <= E / rho <= high and rho >= density:
