@@ -214,3 +214,14 @@ def test_gains_of_a_servo_are_parameters_of_an_ensemble():
         )
     soft, stiff = runs.outputs["result"] if "result" in runs.outputs else next(iter(runs.outputs.values()))
     assert soft < stiff
+
+
+def test_the_command_line_says_how_much_longer_a_shaped_command_is(tmp_path, capsys, monkeypatch):
+    from phloat.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    text = next(text for text in WORDS if "shaped" in text)
+    (tmp_path / "turn.yaml").write_text(FILE.replace("CONTROLLER", SERVO.replace("COMMAND", text)))
+    assert main(["run", "turn.yaml", "--no-page"]) == 0
+    added = WORDS[text].added
+    assert f"the command of motor is {added:.4g} s longer" in capsys.readouterr().out

@@ -146,6 +146,7 @@ def _write_results(model: Model, result: Any, folder: Path, *, page: bool) -> di
         "scheme": info.get("scheme", {}).get("name", "Midpoint"),
         "energy": _energy_summary(model, result),
         "deformation": dict(result.info.get("deformation", {})),
+        "shaping": _shaping(model),
         "outputs": single,
         "series": {n: {"min": x.min(axis=0), "max": x.max(axis=0), "last": x[-1]} for n, x in series.items()},
         "table": str(folder / TABLE) if series else None,
@@ -173,6 +174,14 @@ def _energy_summary(model: Model, result: Any) -> dict[str, Any]:
     return {"start": result.energy[0], "end": result.energy[-1], "supplied": supplied, "residual": missing}
 
 
+def _shaping(model: Model) -> dict[str, float]:
+    """The times (s) by which shaped commands of servos and inputs are longer, by port."""
+    controllers = model.controller if isinstance(model.controller, list) else [model.controller]
+    commands = {**model.inputs, **{c.joint: c.reference for c in controllers if isinstance(c, ph.control.Servo)}}
+    added = {name: float(getattr(getattr(c, "function", c), "added", 0.0)) for name, c in commands.items()}
+    return {name: time for name, time in added.items() if time}
+
+
 def _print_summary(console: Console, data: dict[str, Any]) -> None:
     """Prints times, energy balance, outputs with their range, and the command that shows the page."""
     energy, times = data["energy"], f"{data['times']} times to t = {data['t_end']:g} s by {data['scheme']}"
@@ -181,6 +190,10 @@ def _print_summary(console: Console, data: dict[str, Any]) -> None:
     facts["energy"] = f"{ends}, relative residual of the balance {energy['residual']:.0e}"
     if far := data["deformation"]:
         facts["deformation"] = describe_deformation(far)
+    if data["shaping"]:
+        facts["shaping"] = ", ".join(
+            f"the command of {name} is {added:.4g} s longer" for name, added in data["shaping"].items()
+        )
     console.facts(facts)
     for name, value in data["outputs"].items():
         console.print_lines(f"  {name} = {_value_text(value)}")
