@@ -78,6 +78,7 @@ def suggestions(name: object, candidates: Iterable[str]) -> list[str]:
     """Up to three names that may be meant: equal but for case, then of the same meaning, then with similar letters."""
     names, text = list(candidates), str(name)
     same = [c for c in names if c.lower() == text.lower()] or _of_same_meaning(text, names)
+    same = same or [c for c in names if c.lower().endswith(f".{text.lower()}")]  # without its owner
     similar = difflib.get_close_matches(text, names, n=3, cutoff=SIMILAR if same else 0.6)
     return list(dict.fromkeys([*same, *similar]))[:3]
 

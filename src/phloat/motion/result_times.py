@@ -26,9 +26,8 @@ def window(result: Result, start: float, end: float) -> Result:
     t = result.t
     rows = np.flatnonzero((t >= start - INSTANT * abs(start)) & (t <= end + INSTANT * abs(end)))
     if not len(rows):
-        raise InputError(
-            f"no output time lies between {start:g} and {end:g} s; the run has {len(t)} from {t[0]:g} to {t[-1]:g} s"
-        )
+        limits = f"between {start:g} and {end:g} s" if np.isfinite(end) else f"at {start:g} s or later"
+        raise InputError(f"no output time lies {limits}; the run has {len(t)} from {t[0]:g} to {t[-1]:g} s")
     happened = tuple(event for event in result.events if start <= event.t <= end)
     names: Any = result.info.get("events", ())
     listed = tuple((time, name) for time, name in names if start <= time <= end)

@@ -286,7 +286,8 @@ def _require_in_plane(subject: str, direction: np.ndarray, *, up: bool) -> None:
         raise JointError(f"{subject} {_vector_text(direction)}; in the plane xy it must be z")
     if not up and abs(direction[2]) > 1e-12:
         raise JointError(
-            f"{subject} {_vector_text(direction)}, which is not in the plane xy; to connect in space, leave out plane="
+            f"{subject} {_vector_text(direction)}, which is not in the plane xy; give a direction "
+            "in it, or leave out plane= to connect in space"
         )
 
 

@@ -107,7 +107,9 @@ class LinearResult:
         """The part of the run from `start` to `end` (s): its output times within; works count from the first of these."""
         inside = np.flatnonzero((self.t >= number("start", start)) & (self.t <= end))
         if not len(inside):
-            raise InputError(f"no output time lies between {start:g} and {end:g} s; the run ends at {self.t[-1]:g} s")
+            raise InputError(
+                f"no output time lies in the window from {start:g} s; the run goes from {self.t[0]:g} to {self.t[-1]:g} s"
+            )
         parts = {name: getattr(self, name)[inside] for name in ("t", "e", "lam", "u", "way", "works", "lost")}
         parts |= {name: parts[name] - parts[name][0] for name in ("works", "lost")}
         added = self.added[inside] - self.added[inside[0]] if len(self.added) else self.added
