@@ -76,6 +76,17 @@ def test_plots_that_are_not_there_are_answered_with_what_is(result, plots):
         page_text(result, plots=plots)
 
 
+def test_a_page_does_not_open_with_the_round_off_of_a_port_that_stands_still():
+    wheel = ph.RigidBody(1.0, np.eye(3)).discretise()
+    system = ph.connect({"wheel": wheel}, [ph.Revolute("ground", "wheel.P", at=(0.1, 0.2, 0.3), name="axle")])
+    run = ph.simulate(system, ph.set_moving(system, ph.place(system), {"axle.angle_rate": 1.0}), 1.0, dt=0.1)
+    nudged = replace(run, e=run.e + 1e-17 * np.arange(len(run))[:, None])
+    for result in (run, nudged):
+        document, _ = parts(page_text(result))
+        names = [document["quantities"][k]["name"] for k in document["plots"]]
+        assert names == ["axle.angle", "energy of the whole"]
+
+
 def test_modes_have_no_plots_to_open_with():
     beam = ph.Beam(length=1.0, section=ph.Circle(0.01), material=STEEL).discretise(1)
     free = ph.connect({"b": beam}, plane="xy")

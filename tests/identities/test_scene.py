@@ -2,6 +2,7 @@
 
 import base64
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import phloat as ph
 from phloat.view.page.content import quaternions
 from phloat.view.page.pack import Pack, compress_motion
 from phloat.view.quantities import largest_stress
-from phloat.view.scene import Drawing, ball, block, body_drawing, body_motion, pose_at, rails, scene
+from phloat.view.scene import Drawing, ball, block, body_drawing, body_motion, pose_at, rails, scene, scene_size
 from phloat.view.surfaces import box_surface, cylinder, mesh_surface, sphere
 
 SIZE = 1e-6  # of a whole that is small: nothing is drawn thicker than it is
@@ -218,6 +219,15 @@ def test_a_rail_carries_what_slides_along_it_over_its_whole_travel():
     off = np.linalg.norm(load - x[:, 0] - part[:, None] * along, axis=1)
     assert 0.05 < turned and off.max() < turned**3  # without the rotation of its port it would be off by turned · 0.4 m
     assert np.linalg.norm(along, axis=1) == pytest.approx(0.4 + 2 * 0.03, rel=turned**2)
+
+
+def test_a_body_that_turns_about_its_only_port_is_drawn_in_its_size():
+    wheel = ph.RigidBody(1.0, np.diag([1e-3, 1e-3, 2e-3])).discretise()
+    system = ph.connect({"wheel": wheel}, [ph.Revolute("ground", "wheel.P", at=(0.1, 0.2, 0.3))])
+    state = ph.place(system)
+    shifted = replace(state, e=state.e + 5e-17)  # round-off is no size
+    assert scene_size(system, state, shifted) == 1.0
+    assert np.ptp(scene(system, state)["wheel"].points[:, 0]) == pytest.approx(2 * np.sqrt(2 * 2e-3), rel=0.01)
 
 
 def test_the_rail_of_the_ground_stands_still():

@@ -45,6 +45,7 @@ MAX_PLACES = 65  # along a beam
 INWARDS = 0.02  # the stress of a cell at its node is evaluated at this fraction of the way from the node to the middle
 MAX_RIGID_POINTS = 16  # up to so many points are joined by a line though they are not on one: ports of a rigid body
 ON_LINE = 1e-6  # tolerance of points on a straight line, relative to its length
+ONE_PLACE = 1e-9  # relative to their distance from the origin: points nearer to each other are in one place
 BEYOND = 0.03  # relative to the size of the scene: a rail is longer than the travel by this at both ends
 
 
@@ -122,7 +123,8 @@ def scene_size(system: System, *states: State) -> float:
         ports, centre = [port.x for port in body.ports.values()], body.inertia.s0 / body.inertia.m
         local = np.vstack([body.shape.points(body.shape.places()), *ports, centre])
         points += [pose.r_P + local @ pose.A.T for pose in (state.pose(name) for state in states)]
-    return float(np.linalg.norm(np.ptp(np.vstack(points), axis=0))) or 1.0
+    size = float(np.linalg.norm(np.ptp(np.vstack(points), axis=0)))
+    return size if size > ONE_PLACE * float(np.abs(np.vstack(points)).max(initial=0.0)) else 1.0
 
 
 def body_drawing(body: Body | Continuum, size: float) -> Drawing:

@@ -89,7 +89,7 @@ def motion_content(
         "range": {"stress": float(max(stresses, default=0.0)), "speed": float(max(speeds))},
         "box": _bounding_box(np.vstack([drawings[name].at(move).reshape(-1, 3) for name, move in samples.items()])),
         "summary": _summary_rows(result, ledger, len(frames)),
-    } | _plots_data(pack, quantities, plots, result, indices)
+    } | _plots_data(pack, quantities, plots, result, indices, size)
 
 
 def body_drawings(result: Result) -> tuple[dict[str, Drawing], float]:
@@ -165,10 +165,12 @@ def _plots_data(
     plots: Sequence[str] | None,
     result: Result | LinearResult,
     indices: np.ndarray,
+    size: float,
 ) -> Document:
-    """The quantities in the document, with the lines of each, and the indices of those that the page opens with."""
+    """The quantities in the document, with the lines of each, and the indices of those that the page opens with; the scene has
+    this size (m)."""
     quantities, first = (
-        (quantities, opening(quantities)) if plots is None else named(quantities, plots, result, indices)
+        (quantities, opening(quantities, size)) if plots is None else named(quantities, plots, result, indices)
     )
     data: list[Document] = []
     for q in quantities:
@@ -387,5 +389,5 @@ def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None
             ["output step", f"{float(np.median(np.diff(result.t))):.6g} s"],
             ["energy residual", f"{largest:.2g} J at most, {relative:.1e} of the largest energy"],
         ],
-        **_plots_data(pack, linear_quantities(thinned), plots, result, indices),
+        **_plots_data(pack, linear_quantities(thinned), plots, result, indices, size),
     }

@@ -105,7 +105,7 @@ class Plot {
     draw.setTransform(ratio, 0, 0, ratio, 0, 0);
     draw.font = "11px system-ui, sans-serif";
     const height = tall - 36, above = this.below ? Math.round(0.62 * height) : height; // of the lines; the residual stands below
-    const rows = ticks(this.low, this.high, above / 34), few = this.below ? ticks(this.below.low, this.below.high, 1.6) : [];
+    const rows = ticks(this.low, this.high, (above + 36) / 34), few = this.below ? ticks(this.below.low, this.below.high, 1.6) : [];
     const left = 14 + Math.max(...[...rows, ...few].map(([, text]) => draw.measureText(text).width)), frame = { left, top: 16, width: wide - left - 10, height };
     this.frame = frame;
     const t0 = this.times[0], t1 = this.times[this.times.length - 1], [second, clock] = scaled(t1 - t0 < 0.1 ? t1 - t0 : 1, "s");
