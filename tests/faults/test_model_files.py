@@ -181,7 +181,7 @@ READ = [
     ("s: 0.5", "s: 1.5", "outputs.bent.s"),
     ("s: 0.5", "s: 0.5, at: [0, 0, 0]", "outputs.bent.s"),
     ("name: two links", "name: [two, links]  #←", "name"),
-    ("modes: {count: 3}", "modes: {count: 3\nx: [ #←", ""),
+    ("modes: {count: 3}", "modes: {count: 3 #←\nx: [", ""),
     ("modes: {count: 3}", "modes:\n\tcount: 3  #←", ""),
     ("modes: {count: 3}", "? [a, b]\n: 3  #", ""),
 ]
