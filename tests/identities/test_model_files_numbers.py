@@ -187,3 +187,8 @@ joints:
     assert np.isclose(ph.joint_coordinates(system, start)["motor.angle"], np.radians(20.0))
     assert np.isclose(np.linalg.norm(start["hub.omega"]), np.pi)
     assert ph.move("90 deg", over="500 ms") == ph.move(np.pi / 2, over=0.5)
+
+
+def test_names_of_ports_may_begin_with_digits():
+    hub = ph.RigidBody(1.0, np.eye(3), ports={"1a": ("5 cm", 0, 0), "1": (1, 0, 0)})
+    assert hub.ports == {"1a": (0.05, 0, 0), "1": (1, 0, 0)}

@@ -197,10 +197,12 @@ AXES = {
 def in_si(recipe: Any) -> None:
     """Replaces texts in the fields of a recipe by what they mean: "30 mm" by 0.03, the axis "-y" by (0, -1, 0)."""
     cls: Any = type(recipe)
-    for name, quantities in _measured_fields(cls):
-        value = getattr(recipe, name)
-        if isinstance(value, (str, tuple, list, dict)) and _has_text(value):
-            object.__setattr__(recipe, name, si_value(f"{name} of a {type(recipe).__name__}", value, quantities))
+    for name, quantities, of_names in _measured_fields(cls):
+        value, label = getattr(recipe, name), f"{name} of a {cls.__name__}"
+        if of_names and isinstance(value, dict):
+            object.__setattr__(recipe, name, {key: si_value(label, x, quantities) for key, x in value.items()})
+        elif isinstance(value, (str, tuple, list, dict)) and _has_text(value):
+            object.__setattr__(recipe, name, si_value(label, value, quantities))
 
 
 def si_value(label: str, value: Any, quantities: tuple[str, ...]) -> Any:
@@ -236,9 +238,13 @@ def _si_number(label: str, text: str, quantities: tuple[str, ...]) -> Any:
 
 
 @cache
-def _measured_fields(cls: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The fields of a recipe that have quantities."""
-    return tuple((f.name, description(f).quantities) for f in fields(cls) if description(f).quantities)
+def _measured_fields(cls: Any) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+    """The fields of a recipe that have quantities, and whether they are tables by name, such as ports."""
+    return tuple(
+        (f.name, description(f).quantities, str(f.type).startswith("Mapping[str"))
+        for f in fields(cls)
+        if description(f).quantities
+    )
 
 
 def _has_text(value: Any) -> bool:
