@@ -75,6 +75,14 @@ def test_a_node_close_to_a_jump_moves_there_unless_something_is_at_it():
     assert {0.375, 0.376} <= set(nodes(lambda s: THICK if s < 0.376 else THIN, frame=frame).round(12))
 
 
+@pytest.mark.parametrize("third", [1 / 3, 0.3333333, 0.33335])
+def test_a_port_close_to_a_node_takes_its_place(third):
+    """An element of a millionth of the length would be a stiffness of 10¹⁸ of the others."""
+    beam = ph.Beam(1.0, THICK, one, ports={"third": third}).discretise(3)
+    assert beam.coordinates == ph.Beam(1.0, THICK, one).discretise(3).coordinates
+    assert np.isclose(beam.port("third").x[0], third, rtol=1e-12)
+
+
 def test_too_many_jumps_are_said():
     rng = np.random.default_rng(0)
     with warns(ph.errors.JumpsWarning, "200"):
