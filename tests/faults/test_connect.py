@@ -124,7 +124,6 @@ VECTORS = {
         ((0, 1), "(2,)"),
         (1.0, "()"),
         (np.eye(3), "(3, 3)"),
-        ("z", "'z'"),
         (("0", "0", "1"), "('0', '0', '1')"),
         (None, "None"),
     ],
@@ -134,6 +133,13 @@ VECTORS = {
 def test_vectors_of_joints_are_three_finite_numbers(what, vector, found):
     with raises(ph.errors.InputError, what.strip(), "ground-rod.P", found):
         VECTORS[what](vector)
+
+
+@pytest.mark.parametrize("what", VECTORS)
+def test_a_word_is_a_direction_and_no_place(what):
+    word = "z" if what in ("at", "turned") else "up"
+    with raises(ph.errors.InputError, "ground-rod.P", repr(word)):
+        VECTORS[what](word)
 
 
 @pytest.mark.parametrize("what", ["axis", "axis ", "line"])

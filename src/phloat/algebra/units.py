@@ -181,6 +181,7 @@ def dimension_name(dimension: Dimension) -> str:
 
 # --- texts in recipes ------------------------------------------------------------------------------------------------
 
+WITH_UNIT = re.compile(rf"\s*{NUMBER}\s*[A-Za-zµμ°%/]")
 CURVES = {  # argument and value of a curve, by the quantity of its slope
     "stiffness": ("length", "force"),
     "torsional stiffness": ("angle", "torque"),
@@ -198,15 +199,20 @@ def in_si(recipe: Any) -> None:
     """Replaces texts in the fields of a recipe by what they mean: "30 mm" by 0.03, the axis "-y" by (0, -1, 0)."""
     cls: Any = type(recipe)
     for name, quantities, of_names in _measured_fields(cls):
-        value, label = getattr(recipe, name), f"{name} of a {cls.__name__}"
+        value = getattr(recipe, name)
+        if not (isinstance(value, (str, tuple, list, dict)) and _has_text(value)):
+            continue
+        label = f"{name} of {getattr(recipe, 'label', f'a {cls.__name__}')}"
         if of_names and isinstance(value, dict):
             object.__setattr__(recipe, name, {key: si_value(label, x, quantities) for key, x in value.items()})
-        elif isinstance(value, (str, tuple, list, dict)) and _has_text(value):
+        else:
             object.__setattr__(recipe, name, si_value(label, value, quantities))
 
 
 def si_value(label: str, value: Any, quantities: tuple[str, ...]) -> Any:
     """A text, or the texts in a sequence or table, in SI units. Raises InputError if they measure none of these quantities."""
+    if quantities == ("direction",):
+        return _direction(label, value) if isinstance(value, str) else value
     if isinstance(value, str):
         return _si_number(label, value, quantities)
     if isinstance(value, (tuple, list)):
@@ -223,18 +229,24 @@ def si_value(label: str, value: Any, quantities: tuple[str, ...]) -> Any:
 
 
 def _si_number(label: str, text: str, quantities: tuple[str, ...]) -> Any:
-    if quantities == ("direction",):
-        if text.strip() not in AXES:
-            raise InputError(f"{label} is {text!r}; it must be {', '.join(AXES)} or three numbers")
-        return AXES[text.strip()]
+    """The number of a text with a unit; other texts are returned as they are, and refused where they are used."""
+    if not WITH_UNIT.match(text):
+        return text
     examples = " or ".join(repr(QUANTITIES[name][1]) for name in quantities)
     try:
         number = parse_number(text)
     except InputError as error:
         raise InputError(f"{label} is {text!r}: {error}; expected a number, or a text such as {examples}") from None
-    if number.dimension is not None and not any(number.dimension.fits(QUANTITIES[name][0]) for name in quantities):
+    if not any(number.dimension is not None and number.dimension.fits(QUANTITIES[name][0]) for name in quantities):
+        assert number.dimension is not None
         raise InputError(f"{label} is {text!r}, {dimension_name(number.dimension)}; expected a text such as {examples}")
     return number.value
+
+
+def _direction(label: str, text: str) -> tuple[float, ...]:
+    if text.strip() not in AXES:
+        raise InputError(f"{label} is {text!r}; it must be {', '.join(AXES)} or three numbers")
+    return AXES[text.strip()]
 
 
 @cache

@@ -15,7 +15,7 @@ from phloat.bodies.construction import Construction
 from phloat.bodies.inertia import Inertia, rigid_inertia
 from phloat.bodies.shape import Shape
 from phloat.bodies.strain import no_elastic
-from phloat.errors import InputError, finite, mapping, port_name, positive
+from phloat.errors import InputError, as_array, finite, mapping, port_name, positive
 
 Point = Sequence[float]
 
@@ -62,7 +62,7 @@ class RigidBody:
         in_si(self)
         positive("mass", self.mass)
         finite("mass centre", self.center, (3,))
-        if np.shape(self.inertia) == (3,):  # principal moments
+        if as_array(self.inertia).shape == (3,):  # principal moments
             object.__setattr__(self, "inertia", np.diag(self.inertia))
         J = finite("inertia", self.inertia, (3, 3))
         if (defect := symmetry_defect(J)) > 1e-9:

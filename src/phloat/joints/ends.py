@@ -37,7 +37,6 @@ class NamedRecipe:
         return self.name or f"{'-'.join(self.stands_at)}{self.suffix}"
 
     def __post_init__(self) -> None:
-        in_si(self)
         name: object = self.name
         for end in self.stands_at:
             if not isinstance(end, str):
@@ -45,6 +44,7 @@ class NamedRecipe:
         if not isinstance(name, str):
             owner = f"{type(self).__name__} at {'-'.join(self.stands_at)}"
             raise InputError(f"the name of the {owner} is {name!r}; it must be a word")
+        in_si(self)
 
 
 @dataclass(frozen=True)
