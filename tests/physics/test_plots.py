@@ -121,6 +121,13 @@ def test_a_result_is_drawn_over_time(swung, tmp_path):
     figure.savefig(tmp_path / "result.png")
 
 
+def test_a_joint_that_is_locked_is_not_drawn(hung):
+    system, state, _ = hung
+    run = ph.simulate(ph.lock(system, "pin"), state, 5e-3, dt=1e-3)
+    assert "joint angle (rad)" not in [ax.get_ylabel() for ax in ph.plot(run).axes]
+    assert ph.plot(run, "pin").axes[0].get_ylabel() == "joint angle (rad)"
+
+
 def test_a_ledger_is_drawn_with_its_residual_beneath(swung, tmp_path):
     ledger = ph.energy_ledger(swung)
     figure = ph.plot(ledger)

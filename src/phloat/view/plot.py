@@ -168,12 +168,16 @@ def plot_ledger(x: Ledger) -> Figure:
 
 
 def plot_result(x: Result) -> Figure:
-    """Coordinates of joints, the largest deformation of each elastic body in a scale of its own, and energies, over time; positions
-    of bodies if there is neither. Of more than MAX_BENT elastic bodies those are drawn that deform most."""
+    """Coordinates of joints that are not locked, the largest deformation of each elastic body in a scale of its own, and energies,
+    over time; positions of bodies if there is neither. Of more than MAX_BENT elastic bodies those are drawn that deform most."""
     bent = [_largest_deformation(x, name) for name, body in x.system.bodies.items() if body.coordinates]
     sizes = [float(np.abs(line).max()) for lines in bent for line in lines.values()]
     most = sorted(np.argsort(-np.array(sizes), kind="stable")[:MAX_BENT].tolist())
-    shown: Panels = [*_joint_panels(x, list(x.coordinates)), *(("deformation (m)", bent[k]) for k in most)]
+    locked = {f"{name}.{row.label}" for name, c in x.system.joints.items() for row in c.locked}
+    shown: Panels = [
+        *_joint_panels(x, [name for name in x.coordinates if name not in locked]),
+        *(("deformation (m)", bent[k]) for k in most),
+    ]
     if not shown:
         moved = (axis_lines(x[f"{name}.r_P"], f"{name}, ") for name in x.system.bodies)
         shown = [("position (m)", {key: line for lines in moved for key, line in lines.items()})]

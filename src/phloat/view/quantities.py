@@ -116,14 +116,14 @@ def result_quantities(
 
 def opening(quantities: Sequence[PlotQuantity], scene: float) -> list[int]:
     """The plots that a page opens with: joint coordinates, the position of the port that moves farthest, the deformation that is
-    largest, and the balance of energy (the energy, if nothing was supplied or lost); no position that stands still to 1e-9 of the
-    size of the scene (m)."""
+    largest, and the balance of energy (the energy, if nothing was supplied or lost); nothing that stands still to 1e-9 rad or to
+    1e-9 of the size of the scene (m)."""
     size = [float(np.linalg.norm([np.ptp(line) for line in q.lines.values()])) for q in quantities]
 
     def first(kind: str) -> list[int]:
         """The plot of this kind with the largest range, and a joint's only if there is none of all joints together."""
-        still = 1e-9 * scene if kind == "position" else 0.0
-        found = [i for i, q in enumerate(quantities) if q.kind == kind and size[i] > still]
+        still = {"angle": 1e-9, "slide": 1e-9 * scene, "position": 1e-9 * scene}
+        found = [i for i, q in enumerate(quantities) if q.kind == kind and size[i] > still.get(kind, 0.0)]
         together = [i for i in found if not quantities[i].key]
         return sorted(together or found, key=lambda i: -size[i])[:1]
 
