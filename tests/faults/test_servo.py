@@ -1,5 +1,6 @@
 """Servos that cannot be, commands that jump, motors that are too weak, and loops that are unstable."""
 
+import numpy as np
 import pytest
 from control_zoo import arm, at, linear_arm, wheel
 from messages import raises
@@ -155,3 +156,14 @@ def test_a_file_with_a_wrong_command_is_refused_where_it_stands(command, name):
     with raises(ph.errors.FileError, name):
         model = ph.io.parse_model(FILE.replace("COMMAND", command))
         assert model.system and model.controller
+
+
+def test_a_sampled_loop_is_judged_with_the_other_servos_holding():
+    body = ph.RigidBody(1.0, np.diag([0.02] * 3), center=(0.25, 0.0, 0.0), ports={"C": (0.5, 0.0, 0.0)}).discretise()
+    hinges = [ph.Revolute("ground", "a.P", name="one"), ph.Revolute("a.C", "b.P", name="two")]
+    system = ph.connect({"a": body, "b": body}, hinges, plane="xy")
+    sampled = ph.servo("one", ph.move(0.3, over=0.5), stiffness=200.0, damping=40.0, every=0.01)
+    other = ph.servo("two", ph.move(0.3, over=0.5), stiffness=100.0, damping=5.0)
+    assert abs(ph.control.sampled_loop_poles(ph.linearise(system, ph.place(system)), sampled)[0]) > 1.1  # "two" free
+    run = ph.simulate(system, ph.place(system), 0.5, dt=1e-3, controller=[sampled, other])  # without a warning
+    assert np.abs(run["one.error"]).max() < 0.02

@@ -9,7 +9,7 @@ one (`every`) reads the joint as an encoder does, and holds its effort.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ import scipy.linalg as la
 
 from phloat.algebra.metadata import describe
 from phloat.analysis.linearise import linearise
+from phloat.control.closed_loop import closed_loop
 from phloat.control.coupling import Model, joint_axis, port_change, port_position
 from phloat.control.optimal import DesignModel
 from phloat.control.passive import PassiveController, passive_pid
@@ -113,8 +114,13 @@ class Servo:
             self.joint, stiffness=self.stiffness, damping=self.damping, target=target, name=f"{self.joint}.servo"
         )
 
-    def unstable_pole(self, system: System, state: State, t_end: float) -> GrowingPole | None:
-        """The pole by which a sampled loop, linearised at rest without loads, grows tenfold in the time `t_end` (s)."""
+    def unstable_pole(
+        self, system: System, state: State, t_end: float, others: Sequence[Servo] = ()
+    ) -> GrowingPole | None:
+        """The pole by which a sampled loop, linearised at rest without loads, grows tenfold in the time `t_end` (s).
+
+        Other servos hold their joints as continuous ones.
+        """
         if self.every is None or system.layout.size > LARGEST:
             return None
         resting = with_velocities(system, state, np.zeros(len(velocity_indices(system))))
@@ -122,7 +128,7 @@ class Servo:
             warnings.simplefilter("ignore")
             try:
                 plant = linearise(replace(system, gravity=np.zeros(3)), resting)
-                z = complex(sampled_loop_poles(plant, self)[0])
+                z = complex(sampled_loop_poles(closed_loop(plant, *others), self)[0])
             except InputError:  # a pre-stressed state: the run itself shows whether efforts grow
                 return None
         grows = t_end / self.every * np.log(max(abs(z), 1e-300)) > np.log(GROWN)

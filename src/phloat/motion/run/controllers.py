@@ -47,7 +47,9 @@ class ServoController(Protocol):
     @property
     def reference(self) -> Command: ...
     def inputs(self, system: System) -> dict[str, ServoSignal]: ...
-    def unstable_pole(self, system: System, state: State, t_end: float) -> GrowingPole | None: ...
+    def unstable_pole(
+        self, system: System, state: State, t_end: float, others: Sequence[Any] = ()
+    ) -> GrowingPole | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +103,15 @@ def start_controllers(
         _warn_of_jump(system, state, name, c, span[0])
     joined = functions[0] if len(functions) == 1 else _Together(functions) if functions else None
     every = every if len(functions) == 1 == len(controllers) else None
-    poles = [pole for c in servos.values() if (pole := c.unstable_pole(system, state, span[1] - span[0])) is not None]
-    unstable = str(max(poles, key=lambda pole: abs(pole.z))) if poles else ""
-    if unstable:
+    if unstable := _unstable(system, state, list(servos.values()), span[1] - span[0]):
         warnings.warn(unstable, UnstableLoopWarning, stacklevel=3)
     return Started(system, Inputs(system, u), joined, every, servos, unstable)
+
+
+def _unstable(system: System, state: State, servos: Sequence[Any], duration: float) -> str:
+    """Says which loop of a sampled servo is unstable; empty if none is."""
+    found = [c.unstable_pole(system, state, duration, [other for other in servos if other is not c]) for c in servos]
+    return str(max((pole for pole in found if pole is not None), key=lambda pole: abs(pole.z), default=""))
 
 
 def _require_one_each(joints: Sequence[str], u: Mapping[str, object]) -> None:
