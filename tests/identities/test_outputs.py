@@ -66,8 +66,8 @@ def test_the_angle_of_a_turning_wheel_counts_its_turns():
     wheel = ph.RigidBody(1.0, np.eye(3)).discretise()
     hub = ph.Revolute("ground", "w.P", axis=(0, 0, -1), turned=(0, 0, 4.0), name="hub")
     system = ph.connect({"w": wheel}, [hub], plane="xy")
-    state = ph.set_moving(system, ph.place(system, {"hub.angle": 20.0}), {"hub.angle_rate": 40.0})
+    state = ph.set_moving(system, ph.place(system, {"hub.angle": 19.7}), {"hub.angle_rate": 40.0})
     seen = []
     ph.simulate(system, state, 0.5, dt=0.005, controller=lambda t, y: seen.append(y["hub.angle"]) or {})
     np.testing.assert_allclose(np.diff(seen), 0.2, rtol=4e-3)
-    assert seen[0] == pytest.approx(20.0)
+    assert seen[0] == pytest.approx(19.7)

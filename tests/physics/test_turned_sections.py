@@ -466,7 +466,7 @@ def test_only_a_section_that_is_its_own_mirror_image_moves_in_a_plane():
         ({"I_yz": -1.5e-9}, "I_yz"),
         ({"I_yz": np.nan}, "I_yz"),
         ({"angle": np.inf}, "angle"),
-        ({"angle": "30 deg"}, "angle"),
+        ({"angle": "30 kg"}, "angle"),
     ],
 )
 def test_numbers_of_no_section_are_refused(given, name):

@@ -170,7 +170,7 @@ def cut_elements(
     breaks = _separate(breaks, np.array(fixed), CLOSE * short)
     staying = [*fixed, *(s for s in stated if isinstance(s, float | int))]
     away = np.abs(nodes[:, None] - staying).min(axis=1)
-    nodes = nodes[(away <= SAME) | (away > CLOSE * short)]  # no sliver of an element beside a port given as 0.3333
+    nodes = nodes[~((away > SAME) & (away <= CLOSE * short))]  # no sliver of an element beside a port given as 0.3333
     stays = np.abs(nodes[:, None] - staying).min(axis=1) <= SAME
     distance = np.abs(nodes[:, None] - breaks).min(axis=1, initial=1.0)
     retained = nodes[stays | (distance <= SAME) | (distance > SLIVER * short)]

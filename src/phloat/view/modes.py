@@ -44,7 +44,7 @@ MOST_TURN = 0.5  # rad, largest rotation of a mode: it limits torsion, and bodie
 
 
 @dataclass(frozen=True, eq=False)
-class Moving:
+class MovingBody:
     """A body that moves by amplitudes q: the `rows` of its drawing map q to the deformation, `twists` (amplitudes, 6) to (v, ω).
 
     `pose` is that at rest, `turns` the largest rotation of a section by each amplitude (rad).
@@ -65,10 +65,10 @@ class Moving:
         turned = np.cross(omega[None], self.drawn.points[:, :, None], axisa=1, axisb=1, axisc=1)
         return np.asarray(self.pose.A @ (v + turned + self.drawn.rows.reshape(-1, 3, len(self.twists))))
 
-    def times(self, scale: np.ndarray) -> Moving:
+    def times(self, scale: np.ndarray) -> MovingBody:
         """The same with amplitudes in other units."""
         drawn = replace(self.drawn, rows=self.drawn.rows * scale)
-        return Moving(drawn, self.pose, self.twists * scale[:, None], self.turns * scale)
+        return MovingBody(drawn, self.pose, self.twists * scale[:, None], self.turns * scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class ModeShapes:
 
     modes: Modes
     numbers: list[int]
-    bodies: dict[str, Moving]
+    bodies: dict[str, MovingBody]
     hanging: dict[str, Hanging]  # in the order in which bodies hang on each other
     rails: dict[str, list[tuple[str, Any]]]  # ends by joint: a body and the index of its point, or "" and a position
     size: float
@@ -170,7 +170,7 @@ def _coordinates(system: System, state: State) -> dict[str, np.ndarray]:
 
 
 def _rail_ends(
-    ways: Mapping[str, tuple[str, Drawing]], bodies: Mapping[str, Moving]
+    ways: Mapping[str, tuple[str, Drawing]], bodies: Mapping[str, MovingBody]
 ) -> dict[str, list[tuple[str, Any]]]:
     """The ends of the rails of joints: a body and the index of its point, or "" and a position; rails are the last points."""
     out, after = {}, {name: len(one.drawn.points) for name, one in bodies.items()}
@@ -188,7 +188,7 @@ def shapes_size(system: Any) -> float:
     return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
 
 
-def moving(part: Field, motions: np.ndarray, size: float, own_rails: Sequence[Drawing] = ()) -> Moving:
+def moving(part: Field, motions: np.ndarray, size: float, own_rails: Sequence[Drawing] = ()) -> MovingBody:
     """The body of a field, with the ends of its rails, in motions (rows, amplitudes) of its linear system.
 
     Where the body is not known, the points of the field are joined by bars.
@@ -198,7 +198,7 @@ def moving(part: Field, motions: np.ndarray, size: float, own_rails: Sequence[Dr
     if part.body is None or part.velocities is None:
         drawn, owner = field_drawing(part, size)
         rows = (part.motion @ motions).reshape(-1, 3, count)[owner].reshape(-1, count)
-        return Moving(replace(drawn, rows=rows), pose, np.zeros((count, 6)), np.zeros(count))
+        return MovingBody(replace(drawn, rows=rows), pose, np.zeros((count, 6)), np.zeros(count))
     body, own = part.body, part.velocities @ motions
     axes = list(body.active) if isinstance(body, Body) else []
     eta = pose.eta if part.pose else np.zeros(body.coordinates)
@@ -222,10 +222,10 @@ def moving(part: Field, motions: np.ndarray, size: float, own_rails: Sequence[Dr
         drawn = drawn.with_points(rail.points + rail.displacement(pose), (rail.extended(at).rates @ rail.rows.T).T)
     turns = (body.shape.rotation(body.shape.places()) @ V[:, 1:]).reshape(-1, 3, count) + twists[:, 3:].T
     largest = np.linalg.norm(turns, axis=1).max(axis=0, initial=0.0)
-    return Moving(drawn, pose, twists, largest)
+    return MovingBody(drawn, pose, twists, largest)
 
 
-def small_motion(
+def small_motion_drawing(
     part: Field, ways: np.ndarray, rates: np.ndarray, size: float, within: float
 ) -> tuple[Drawing, list[np.ndarray]]:
     """The drawing of a field in a linear run, in inertial axes, and the amplitudes of its rows over time and their rates.
@@ -251,14 +251,14 @@ def small_motion(
     return replace(one.drawn, points=one.at_rest(), normals=normals, rows=shapes), own
 
 
-def _in_other_axes(x: Moving, follow: bool) -> Moving:
+def _in_other_axes(x: MovingBody, follow: bool) -> MovingBody:
     """The same motion to first order, in axes at the middle of the points that follow their mean motion, or do not move."""
     middle = x.drawn.points.mean(axis=0)
     points, motion = x.drawn.points - middle, (x.pose.A.T @ x.displacements()).reshape(-1, len(x.twists))
     rigid = rigid_motions(points).reshape(-1, 6)
     twists = np.linalg.lstsq(rigid, motion)[0] if follow else np.zeros((6, len(x.twists)))
     pose = x.pose._replace(r_P=x.pose.r_P + x.pose.A @ middle)
-    return Moving(replace(x.drawn, points=points, rows=motion - rigid @ twists), pose, twists.T, x.turns)
+    return MovingBody(replace(x.drawn, points=points, rows=motion - rigid @ twists), pose, twists.T, x.turns)
 
 
 def _open_chains(origin: Any) -> set[str]:
@@ -272,7 +272,7 @@ def _open_chains(origin: Any) -> set[str]:
     return set(system.bodies) - {name for pair in ends for name in pair}
 
 
-def _hanging(origin: Any, bodies: Mapping[str, Moving]) -> dict[str, Hanging]:
+def _hanging(origin: Any, bodies: Mapping[str, MovingBody]) -> dict[str, Hanging]:
     """For every body that joints connect with the ground the joint on which it hangs: the first, by number of joints between."""
     out: dict[str, Hanging] = {}
     joints = list(origin[0].joints.values()) if origin is not None else []
@@ -286,7 +286,7 @@ def _hanging(origin: Any, bodies: Mapping[str, Moving]) -> dict[str, Hanging]:
     return out
 
 
-def _hanging_at(own: End, other: End, bodies: Mapping[str, Moving]) -> Hanging:
+def _hanging_at(own: End, other: End, bodies: Mapping[str, MovingBody]) -> Hanging:
     """The body of one end of a joint, hanging on the other end."""
     first, at = bodies[own.body], bodies[own.body].drawn.ports[own.port]
     place, slip = first.at_rest()[at], first.displacements()[at]

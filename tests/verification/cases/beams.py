@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import partial
 from typing import Any
 
@@ -136,8 +137,10 @@ def rod(fine: bool) -> list[Row]:
     for mass in (0.5, 2.0):
         beta = exact.zeros(partial(_end_mass, mass), 0.05, 0.05, 2)
         body = ph.Beam(1.0, stiff, UNIT, masses={1.0: mass}).discretise(n)
-        found = elastic(held(body, ph.Weld("ground", "b.P")), 2)
-        out += relative(f"M = {mass:g} ρAL, ω L/c", beta, found, cubic(beta, n))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ph.errors.UnitsWarning)  # no real section is as stiff
+            held_rod = held(body, ph.Weld("ground", "b.P"))
+        out += relative(f"M = {mass:g} ρAL, ω L/c", beta, elastic(held_rod, 2), cubic(beta, n))
     return out
 
 

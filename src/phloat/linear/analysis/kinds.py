@@ -46,7 +46,7 @@ WORDS = BENDING | {
 
 
 @dataclass
-class Moving:
+class BodyMotion:
     """Twice the kinetic energy of a body in each mode, and of its mean translation and rotation by inertial axes, (3, modes)."""
 
     kinetic: np.ndarray
@@ -61,7 +61,7 @@ class Energies:
     strains: dict[str, np.ndarray]
     springs: dict[str, np.ndarray]
     loads: np.ndarray
-    moving: dict[str, Moving]
+    moving: dict[str, BodyMotion]
     spinning: bool
 
 
@@ -104,7 +104,7 @@ def _kind(x: Energies, k: int, equal: np.ndarray, rigid: bool) -> str:
     return f"{text}; same frequency as {others}" if equal.size and not rigid else text
 
 
-def _motion(name: str, x: Moving, k: int, verb: str, on: list[str]) -> str:
+def _motion(name: str, x: BodyMotion, k: int, verb: str, on: list[str]) -> str:
     """The motion of a body in mode k in words; `verb` is that under loads, `on` are the springs that deform."""
     linear, angular = x.linear[:, k], x.angular[:, k]
     support = f" on {', '.join(on) if len(on) <= MOST_PARTS else f'{len(on)} springs'}" if on else ""
@@ -174,9 +174,9 @@ def _beam_name(name: str, part: Field) -> str:
     return name.rpartition(".")[0] if getattr(part.body, "pieces", 0) else name
 
 
-def _moving(system: LinearPHDAE, v: np.ndarray, mean: np.ndarray) -> dict[str, Moving]:
+def _moving(system: LinearPHDAE, v: np.ndarray, mean: np.ndarray) -> dict[str, BodyMotion]:
     """Twice the kinetic energies of all bodies whose rows have their names; pieces of a split beam are added up."""
-    out: dict[str, Moving] = {}
+    out: dict[str, BodyMotion] = {}
     momenta, rows = system.E[: system.split, : system.split] @ v, system.rows
     for name, part in system.fields.items():
         prefix = f"{name}." if f"{name}.v_P" in rows or f"{name}.v" in rows else name.removesuffix("body")
@@ -184,7 +184,7 @@ def _moving(system: LinearPHDAE, v: np.ndarray, mean: np.ndarray) -> dict[str, M
         if not blocks:
             continue
         none = np.zeros((3, v.shape[1]))
-        x = out.setdefault(_beam_name(name, part), Moving(none[0], none, none))
+        x = out.setdefault(_beam_name(name, part), BodyMotion(none[0], none, none))
         for block in blocks.values():
             x.kinetic = x.kinetic + (v[block].conj() * momenta[block]).real.sum(axis=0) @ mean
         rigid = rows.indices([prefix + q for q in ("v_P", "omega") if q in blocks])

@@ -63,7 +63,7 @@ class Command(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class CommandPieces:
     """Polynomials Σ c_j xʲ between successive times, x from 0 to 1 in each piece (in s in an endless one); constant outside."""
 
     times: np.ndarray  # (pieces + 1,), the last may be infinite
@@ -89,11 +89,11 @@ class PiecewiseCommand(Command):
     """A command that consists of polynomials."""
 
     @cached_property
-    def pieces(self) -> Pieces:
+    def pieces(self) -> CommandPieces:
         return self._pieces()
 
     @abstractmethod
-    def _pieces(self) -> Pieces: ...
+    def _pieces(self) -> CommandPieces: ...
 
     def derivative(self, times: np.ndarray, order: int) -> np.ndarray:
         return self.pieces.derivative(times, order)
@@ -161,13 +161,13 @@ class FunctionCommand(Command):
 
 
 @dataclass(frozen=True)
-class Constant(PiecewiseCommand):
+class ConstantCommand(PiecewiseCommand):
     """A constant number."""
 
     value: float
 
-    def _pieces(self) -> Pieces:
-        return Pieces(np.array([0.0, np.inf]), np.array([[self.value]]))
+    def _pieces(self) -> CommandPieces:
+        return CommandPieces(np.array([0.0, np.inf]), np.array([[self.value]]))
 
 
 def as_command(label: str, value: Any) -> Command:
@@ -176,4 +176,4 @@ def as_command(label: str, value: Any) -> Command:
         return value
     if callable(value):
         return FunctionCommand(value)
-    return Constant(number(label, value))
+    return ConstantCommand(number(label, value))

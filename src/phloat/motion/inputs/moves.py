@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 from phloat.algebra.metadata import describe
 from phloat.algebra.units import si_value
 from phloat.errors import InputError, finite, finite_row, number, positive
-from phloat.motion.inputs.commands import Pieces, PiecewiseCommand
+from phloat.motion.inputs.commands import CommandPieces, PiecewiseCommand
 
 Value = float | Sequence[float]
 
@@ -29,10 +29,10 @@ class Move(PiecewiseCommand):
     def __post_init__(self) -> None:
         _check(self, "move", "over")
 
-    def _pieces(self) -> Pieces:
+    def _pieces(self) -> CommandPieces:
         change = self.to - self.origin
         powers = [self.origin, 0.0, 0.0, 10.0 * change, -15.0 * change, 6.0 * change]
-        return Pieces(np.array([self.start, self.start + self.over]), np.array([powers]))
+        return CommandPieces(np.array([self.start, self.start + self.over]), np.array([powers]))
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Trapezoid(PiecewiseCommand):
     def __post_init__(self) -> None:
         _check(self, "trapezoid", "speed", "acceleration_limit")
 
-    def _pieces(self) -> Pieces:
+    def _pieces(self) -> CommandPieces:
         change, a = self.to - self.origin, self.acceleration_limit
         if change == 0.0:
-            return Pieces(np.array([self.start, np.inf]), np.array([[self.origin]]))
+            return CommandPieces(np.array([self.start, np.inf]), np.array([[self.origin]]))
         v = min(self.speed, np.sqrt(a * abs(change)))
         ramp, cruise, sign = v / a, abs(change) / v - v / a, np.sign(change)
         x = sign * 0.5 * v * ramp  # way of a ramp
@@ -59,7 +59,7 @@ class Trapezoid(PiecewiseCommand):
         if cruise > 1e-12 * ramp:
             parts.insert(1, (cruise, [self.origin + x, sign * v * cruise, 0.0]))
         times = self.start + np.cumsum([0.0, *(length for length, _ in parts)])
-        return Pieces(times, np.array([c for _, c in parts]))
+        return CommandPieces(times, np.array([c for _, c in parts]))
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ class InTime(PiecewiseCommand):
         if self.end is not None and not self.end > self.start:
             raise InputError(f"the end {self.end:g} s is not after the start {self.start:g} s")
 
-    def _pieces(self) -> Pieces:
+    def _pieces(self) -> CommandPieces:
         end = np.inf if self.end is None else self.end
         c = np.array(np.broadcast_arrays(*self.coefficients), dtype=float)
         length = end - self.start if np.isfinite(end) else 1.0
         scale = (length ** np.arange(len(c))).reshape(-1, *[1] * (c.ndim - 1))
-        return Pieces(np.array([self.start, end]), (c * scale)[None])
+        return CommandPieces(np.array([self.start, end]), (c * scale)[None])
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ class Spline(PiecewiseCommand):
             )
         finite("the values of a spline", self.values, np.shape(self.values))
 
-    def _pieces(self) -> Pieces:
+    def _pieces(self) -> CommandPieces:
         t = np.asarray(self.times, dtype=float)
         c = CubicSpline(t, np.asarray(self.values, dtype=float), bc_type="clamped").c[::-1]  # (powers, pieces, …)
         scale = np.diff(t) ** np.arange(len(c))[:, None]
-        return Pieces(t, np.swapaxes(c * scale.reshape(*scale.shape, *[1] * (c.ndim - 2)), 0, 1))
+        return CommandPieces(t, np.swapaxes(c * scale.reshape(*scale.shape, *[1] * (c.ndim - 2)), 0, 1))
 
 
 TEXTS = {  # what texts may measure

@@ -18,7 +18,7 @@ from phloat.motion.law_ranges import begin_ranges, law_ranges
 from phloat.motion.result import Efforts, EnergyAccounts, PastEvent, Result, spatial_angles
 from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
 from phloat.motion.run.outputs import Outputs, Reader
-from phloat.motion.run.samples import Samples
+from phloat.motion.run.samples import EffortSamples
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 
@@ -120,7 +120,7 @@ class Run:
         self.input_signals = {also.get(name, name): signal for name, signal in task.inputs.signals.items()}
         self.signals: dict[str, Signal] = dict(self.input_signals)
         self.last_sample = -np.inf  # time of the last call of the controller
-        self.samples = Samples()
+        self.samples = EffortSamples()
         self.changes: list[tuple[float, int, float]] = []  # time, number of the event, its change of H
         self.past: list[PastEvent] = []
         self.info: dict[str, object] = {}  # statistics of the stepper

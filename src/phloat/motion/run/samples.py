@@ -48,7 +48,7 @@ class GrowingPole:
 
 
 @dataclass(eq=False)
-class Samples:
+class EffortSamples:
     """The last efforts of a controller at its samples."""
 
     times: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))

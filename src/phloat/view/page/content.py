@@ -26,7 +26,7 @@ from phloat.system.connection import Connection, Element, End
 from phloat.system.state import Pose
 from phloat.system.system import System
 from phloat.view.figures import even_indices
-from phloat.view.modes import Hanging, ModeShapes, Moving, mode_shapes, shapes_size, small_motion
+from phloat.view.modes import Hanging, ModeShapes, MovingBody, mode_shapes, shapes_size, small_motion_drawing
 from phloat.view.page.pack import INT16_MAX, Pack, compress_motion
 from phloat.view.quantities import (
     STRESS,
@@ -312,7 +312,7 @@ def modes_content(modes: Modes, pack: Pack) -> Document:
     }
 
 
-def _swinging_data(pack: Pack, name: str, one: Moving, hangs: Hanging | None) -> Document:
+def _swinging_data(pack: Pack, name: str, one: MovingBody, hangs: Hanging | None) -> Document:
     """A body in the document of modes: at rest, its twists and coordinates by each amplitude, the joint on which it hangs."""
     drawn, eta = replace(one.drawn, rows=one.drawn.rows[:, :0], cauchy=np.zeros((0, 0))), np.zeros((len(one.twists), 0))
     if one.drawn.rows.any():
@@ -359,7 +359,7 @@ def linear_content(result: LinearResult, pack: Pack, plots: Sequence[str] | None
         0.0,
     )
     for name, part in system.fields.items():
-        drawn, (way, rate) = small_motion(part, thinned.way[frames], thinned.e[frames], size, TOLERANCE)
+        drawn, (way, rate) = small_motion_drawing(part, thinned.way[frames], thinned.e[frames], size, TOLERANCE)
         none, upright = np.zeros((len(frames), 0)), np.tile(np.eye(3), (len(frames), 1, 1))
         drawings.append(drawn)
         bodies.append(_body_data(pack, name, drawn, Pose(still, upright, way, still, still, rate, none)))
