@@ -90,6 +90,20 @@ def test_a_command_that_starts_away_from_its_joint_warns_with_the_jump():
         ph.simulate(system, at(system, {"pin": 0.05}), 0.1, dt=0.01, controller=servo)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e3])
+def test_the_jump_of_a_slide_is_judged_by_its_travel(size):
+    cart = ph.PointMass(1.0).discretise()
+    system = ph.connect({"cart": cart}, [ph.Slide("ground", "cart.P", along=(1, 0, 0), name="rail")], plane="xy")
+
+    def run(jump):
+        servo = ph.servo("rail", ph.move(size, over=0.3), **GAINS)
+        ph.simulate(system, ph.place(system, {"rail.slide": jump * size}), 0.4, dt=0.01, controller=servo)
+
+    run(5e-4)
+    with pytest.warns(ph.errors.CommandJumpWarning, match="rail"):
+        run(5e-3)
+
+
 def test_a_motor_that_is_too_weak_to_hold_a_link_warns_by_name():
     system = arm(gravity=(0.0, -9.81, 0.0))
     state = at(system, {"shoulder": 0.0, "elbow": 0.0})

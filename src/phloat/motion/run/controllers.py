@@ -29,9 +29,13 @@ from phloat.system.connect import drive
 from phloat.system.joint_rows import coordinates_of
 from phloat.system.state import State
 from phloat.system.system import System
+from phloat.system.units import coordinate_unit
 
 STEPS = 2000  # of the drive whose effort is a feedforward, if the run has no dt
-JUMP = 1e-3  # rad or m: a larger distance of a command from its joint at the start gives a warning
+JUMP = (
+    1e-3  # rad, or of the travel of a slide: a larger distance of a command from its joint at the start gives a warning
+)
+TRAVEL_TIMES = 65  # times of a run at which the travel of a command is taken
 SATURATED = 0.01  # of the run: a servo that is longer at its limit gives a warning
 
 
@@ -100,7 +104,7 @@ def start_controllers(
         elif not signals:
             functions.append(c if every is None or len(controllers) == 1 else _Sampled(c, every))
     for name, c in servos.items():
-        _warn_of_jump(system, state, name, c, span[0])
+        _warn_of_jump(system, state, name, c, np.linspace(*span[:2], TRAVEL_TIMES))
     joined = functions[0] if len(functions) == 1 else _Together(functions) if functions else None
     every = every if len(functions) == 1 == len(controllers) else None
     if unstable := _unstable(system, state, list(servos.values()), span[1] - span[0]):
@@ -123,13 +127,16 @@ def _require_one_each(joints: Sequence[str], u: Mapping[str, object]) -> None:
             raise InputError(f"joint {joint!r} has a servo and an input; give the effort as feedforward= of the servo")
 
 
-def _warn_of_jump(system: System, state: State, name: str, servo: Any, t_0: float) -> None:
-    """Warns if the command of a servo starts away from its joint."""
+def _warn_of_jump(system: System, state: State, name: str, servo: Any, times: np.ndarray) -> None:
+    """Warns if the command of a servo starts away from its joint; `times` of the run show how far a slide is to travel."""
     if servo.rate is not None:
         return
     ((label, position),) = coordinates_of(system, state, name).items()
-    command = float(servo.reference(t_0))
-    if abs(command - position) > JUMP:
+    commands = servo.reference(times)
+    command, scale = float(commands[0]), 1.0
+    if coordinate_unit(label) == "m":
+        scale = float(np.ptp(commands)) or max(abs(command), abs(position))
+    if abs(command - position) > JUMP * scale:
         warnings.warn(
             f"the command of the servo at {name!r} starts at {command:.6g}, and {label} is {position:.6g}: a jump of "
             f"{command - position:.3g}; place the joint there, or begin the command where it stands",
