@@ -25,12 +25,7 @@ free = ph.connect(bodies, joints=[*hinges, ph.Spherical("lower.B", "load.P")], g
 arm = ph.drive(free, "shoulder", "elbow")
 
 
-def to(angle: float, duration: float = 0.5) -> object:
-    """From 0 to an angle and to rest there, with continuous acceleration."""
-    return ph.prescribed_position(lambda t: angle * np.polyval((6, -15, 10, 0, 0, 0), min(t / duration, 1.0)))
-
-
-u = {"shoulder": to(1.5), "elbow": to(-2.0)}
+u = {name: ph.prescribed_position(ph.move(angle, over=0.5)) for name, angle in (("shoulder", 1.5), ("elbow", -2.0))}
 result = ph.simulate(arm, ph.settle(arm, ph.place(arm), u=u), t_end=0.6, dt=1e-3, u=u)
 largest, where = result.von_mises("upper")
 worst = int(largest.argmax())

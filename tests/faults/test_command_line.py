@@ -180,6 +180,20 @@ def test_a_run_is_not_overwritten_unless_told(said):
     assert said("run", CRANK, *short, "--overwrite") == (0, "")
     code, err = said("run", CRANK, "--resume", "mine")
     assert code == 0 or "finished" in err
+
+
+def test_a_run_that_fails_at_its_start_replaces_no_other(said, monkeypatch):
+    short = ["--t-end", "1ms", "--dt", "0.1ms", "--no-page", "-q", "-o", "mine"]
+    assert said("run", CRANK, *short) == (0, "")
+    before = {file.name: file.read_bytes() for file in Path("mine").iterdir()}
+
+    def failing(model, save, **options):
+        (save / "run.json").write_text("{}", encoding="utf-8")
+        raise ph.errors.ConvergenceError("no step")
+
+    monkeypatch.setattr("phloat.io.run_model", failing)
+    assert said("run", CRANK, *short, "--overwrite")[0] != 0
+    assert {file.name: file.read_bytes() for file in Path("mine").iterdir()} == before
     Path("four_bar.yaml").write_text("mine")
     code, err = said("examples", "four_bar")
     assert code == 2 and "already there: four_bar.yaml; --overwrite, or -o elsewhere" in err

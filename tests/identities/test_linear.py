@@ -242,6 +242,16 @@ def test_poles_of_coupled_modes_are_those_of_the_pencil_each_once(time):
     assert apart.min() > 1e-6 * np.abs(few).max()
 
 
+def test_poles_stand_with_their_modes_where_damping_raises_one_above_the_next():
+    from phloat.linear.analysis import modes as module
+
+    omega, dashpot = np.array([1.0, 1.001, 2.0]), np.array([1.0, 0.1, 2.0])  # rates of the dashpot in the modes
+    poles, shapes = module._coupled_poles(omega, 0.2 * np.outer(dashpot, dashpot))
+    assert abs(poles[0]) > abs(poles[1])  # so that they are not sorted by magnitude
+    assert -poles[0].real > 0.09 > 1e-3 > -poles[1].real
+    np.testing.assert_array_equal(np.abs(shapes).argmax(axis=0), [0, 1, 2])
+
+
 def test_poles_of_a_large_coupled_system_are_refined_or_refused():
     from phloat.linear.analysis import modes as module
 

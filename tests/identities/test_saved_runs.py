@@ -121,7 +121,7 @@ def test_a_run_cut_short_goes_on_as_if_it_had_not_been(case, tmp_path, monkeypat
     system, state, options = begun(case)
     plain = ph.simulate(system, state, **options)
     again = {name: options[name] for name in AGAIN if name in options}
-    for files in (14, 24, *([9 * 12] if case == "events" else [])):  # the last after the event
+    for files in (14, 24, *([10 * 12] if case == "events" else [])):  # the last after the event
         folder = tmp_path / f"run {files}"
         cut_short(monkeypatch, files, system, state, save=folder, **options)
         part = ph.io.load_result(folder, system)
@@ -137,7 +137,7 @@ def test_a_run_cut_short_goes_on_as_if_it_had_not_been(case, tmp_path, monkeypat
 @pytest.mark.parametrize("steps", [4, 8])  # the sample times 3.3 and 6.6 ms cut the fourth and the eighth step of 1 ms
 def test_a_run_cut_short_between_two_nodes_keeps_its_grid(steps, tmp_path, monkeypatch):
     system, state, options = begun("controller")
-    cut_short(monkeypatch, 3 + 9 * steps + 5, system, state, save=tmp_path / "run", **options)
+    cut_short(monkeypatch, 3 + 10 * steps + 5, system, state, save=tmp_path / "run", **options)
     again = {name: options[name] for name in AGAIN if name in options}
     same(ph.resume(tmp_path / "run", system, **again), ph.simulate(system, state, **options))
 
@@ -159,12 +159,12 @@ def test_a_run_that_ended_between_two_nodes_has_one_grid_from_there(tmp_path, mo
 def test_wherever_a_run_is_cut_it_opens_with_its_finished_pieces(tmp_path, monkeypatch):
     system, state, options = begun("inputs")
     plain, lengths = ph.simulate(system, state, **options), []
-    # start.npy, model.json, run.json; pieces of eight files and run.json; the last one has no memory
-    last = 3 + 5 * 9 + 8
+    # start.npy, model.json, run.json; pieces of nine files and run.json; the last one has no memory
+    last = 3 + 5 * 10 + 9
     for files in range(3, last):
         folder = tmp_path / str(files)
         assert cut_short(monkeypatch, files, system, state, save=folder, **options) == files
-        if files < 12:
+        if files < 13:
             with raises(ph.errors.InputError):
                 ph.io.load_result(folder, system)
             continue
@@ -174,7 +174,7 @@ def test_wherever_a_run_is_cut_it_opens_with_its_finished_pieces(tmp_path, monke
         lengths.append(len(part))
     assert lengths == sorted(lengths)
     assert len(set(lengths)) == 5
-    for files in (3, 11, 12, 38, last - 1):
+    for files in (3, 12, 13, 42, last - 1):
         same(ph.resume(tmp_path / str(files), system, u=options["u"]), plain)
 
 

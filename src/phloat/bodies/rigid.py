@@ -130,7 +130,10 @@ class RigidShape(Shape):
     def points(self, s: np.ndarray) -> np.ndarray:
         if not np.isin(s, self.places()).all():
             last = len(self.x_ports) - 1
-            raise InputError(f"place {s} is no port of this rigid body; its ports are numbered 0 to {last}")
+            raise InputError(
+                f"place {s} is no port of this rigid body, whose ports are numbered 0 to {last}; give at=(x, y, z) in body axes, "
+                "or a port by its name, such as 'payload.P'"
+            )
         return self.x_ports[np.asarray(s, dtype=int)]
 
     def displacement(self, s: np.ndarray) -> Matrix:

@@ -18,6 +18,7 @@ from phloat.files.locate import errors_at
 from phloat.files.model import REQUESTS, Model
 from phloat.files.requests import ModesRequest
 from phloat.motion.initial.velocities import redundant_rows, rigid_columns, velocity_rows
+from phloat.motion.run.controllers import controller_list
 from phloat.system.system import ends_text
 
 HERTZ = 1.0 / (2.0 * np.pi)  # per rad/s
@@ -164,9 +165,12 @@ def _check_model(path: str, args: argparse.Namespace, console: Console, pictures
         console.table(("body", "made of", "mass (kg)", "coordinates", "ports"), bodies)
         console.table(("joint", "type", "closes", "between"), [list(joint.values()) for joint in data["joints"]])
         facts = _freedom_facts(freedom)
-    open_ports = [port for port in system.ports if "." not in port and port not in model.inputs]
+    controlled = [port for controller in controller_list(model.controller) for port in getattr(controller, "ports", ())]
+    taken = {*model.inputs, *controlled}
+    open_ports = [port for port in system.ports if "." not in port and port not in taken]
     facts |= {
         "inputs": ", ".join(model.inputs) or "none",
+        **({"controllers at": ", ".join(controlled)} if controlled else {}),
         "other open ports": ", ".join(open_ports) or "only those of bodies",
         "requests": ", ".join(requests) or "none: write simulate: {t_end: 1 s, dt: 1 ms} into it",
         "outputs": ", ".join(model.outputs) or "none",

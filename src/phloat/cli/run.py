@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import sys
 import time
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,7 @@ MAX_SERIES = 3_000_000  # numbers of such a file, at most
 MAX_ROWS = 20  # of statistics on the terminal
 PAGES = (".html", ".htm")
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
+REPLACED = ".replaced"  # in the folder of a run: the run before, until the new one has begun
 NOTHING_WRITTEN = "interrupted before anything was written; nothing is left"
 
 
@@ -48,8 +52,9 @@ def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     folder = Path(args.resume) if args.resume else _run_folder(model, args.output, args.overwrite)
     console.title(model.name or model.label)
     begin = time.perf_counter()
-    result = _simulate(model, args, folder, linear, console)
-    seconds = time.perf_counter() - begin
+    with _replaced_run(folder) if args.overwrite else nullcontext():
+        result = _simulate(model, args, folder, linear, console)
+        seconds = time.perf_counter() - begin
     data = {"model": args.model, "name": model.name, "folder": str(folder)}
     data |= _write_results(model, result, folder, page=not args.no_page) | {"seconds": seconds}
     (folder / SUMMARY).write_text(as_json(data) + "\n", encoding="utf-8")
@@ -59,13 +64,12 @@ def run_command(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 def _run_folder(model: Model, requested: str | None, overwrite: bool) -> Path:
     """The folder to write the run to: `requested`, or MODEL.run, MODEL.run-2, … Raises InputError if it is a file or has a run,
-    unless `overwrite`: then the old run is removed."""
+    unless `overwrite`."""
     first = Path(requested or f"{models.stem(model)}.run")
     has_run = (first / "run.json").exists() or (first / SUMMARY).exists()
     if overwrite and first.is_dir():
         if not has_run:
             raise InputError(f"{str(first)!r} exists and has no run in it; --overwrite replaces runs only")
-        _remove_run(first)
         return first
     if requested is None:
         numbered = (Path(f"{models.stem(model)}.run-{k}") for k in range(2, 10_000))
@@ -79,12 +83,29 @@ def _run_folder(model: Model, requested: str | None, overwrite: bool) -> Path:
     return first
 
 
-def _remove_run(folder: Path) -> None:
-    """Removes the saved run of a folder, and its page, table and summary."""
+@contextmanager
+def _replaced_run(folder: Path) -> Iterator[None]:
+    """Moves the saved run of a folder, its page, table and summary out of the way, and back if the new run fails before its first
+    rows."""
+    if not folder.is_dir():
+        yield
+        return
+    aside = folder / REPLACED
     with locked(folder):  # not while another process writes there
-        RunFolder(folder).clear()
-    for name in (PAGE, TABLE, SUMMARY):
-        (folder / name).unlink(missing_ok=True)
+        aside.mkdir(exist_ok=True)
+        for file in [*RunFolder(folder).files(), *(folder / name for name in (PAGE, TABLE, SUMMARY))]:
+            if file.exists():
+                file.replace(aside / file.name)
+    try:
+        yield
+    except BaseException:
+        if not (folder / "t.000000.npy").exists():
+            RunFolder(folder).clear()
+            for file in aside.iterdir():
+                file.replace(folder / file.name)
+        raise
+    finally:
+        shutil.rmtree(aside)
 
 
 def _simulate(model: Model, args: argparse.Namespace, folder: Path, linear: bool, console: Console) -> Any:
@@ -116,7 +137,7 @@ def _interrupted_run(model: Model, path: str, folder: Path) -> str:
         return NOTHING_WRITTEN
     description = run_folder.description()
     if not description["pieces"]:
-        _remove_run(folder)
+        RunFolder(folder).clear()
         return NOTHING_WRITTEN
     _copy_model(model, folder)
     saved = f"{description['rows']} times up to t = {description['times'][1]:g} s are kept in {folder}"

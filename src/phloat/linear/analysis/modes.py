@@ -99,7 +99,7 @@ class Modes:
     def poles(self) -> np.ndarray:
         """The damped pole of each mode with Im ≥ 0; for an overdamped mode the slower of its two real poles.
 
-        If damping couples modes, as many poles as there are modes, sorted by magnitude.
+        If damping couples modes, each pole stands with the mode that has most of its kinetic energy, as far as one has.
         """
         system, omega, vectors = self.system, self.omega, self.vectors
         if system.lossless or system.circulatory:
@@ -341,8 +341,10 @@ def _uncoupled_poles(omega: np.ndarray, d: np.ndarray) -> np.ndarray:
 def _coupled_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """As many poles as modes, and their vectors in modal coordinates: poles with Im > 0, and the slower half of the real ones.
 
-    They are sorted by |λ|; a pair of real poles counts with the root of its product.
+    Each stands with the mode that has most of its kinetic energy; a pair of real poles counts once.
     """
+    from scipy.optimize import linear_sum_assignment
+
     rigid, k = omega == 0.0, len(omega)
     moving = np.flatnonzero(~rigid | D.any(axis=1))  # an undamped rigid mode has two zeros, of which one is listed
     S = np.diag(omega)[~rigid][:, moving]
@@ -356,7 +358,10 @@ def _coupled_poles(omega: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.nda
     key = np.concatenate([np.abs(value[upper]), np.sqrt(np.abs(value[slow] * value[fast]))])
     order = np.concatenate([upper, slow])[np.argsort(key, kind="stable")]
     rigid_shapes = np.eye(k)[:, rigid]
-    return np.concatenate([np.zeros(rigid_shapes.shape[1]), value[order]]), np.hstack([rigid_shapes, vector[:, order]])
+    poles = np.concatenate([np.zeros(rigid_shapes.shape[1]), value[order]])
+    vectors = np.hstack([rigid_shapes, vector[:, order]])
+    of_mode = linear_sum_assignment(np.abs(vectors) ** 2 / (np.abs(vectors) ** 2).sum(axis=0), maximize=True)[1]
+    return poles[of_mode], vectors[:, of_mode]
 
 
 def _newton_poles(system: LinearPHDAE, poles: np.ndarray, shapes: np.ndarray) -> np.ndarray:

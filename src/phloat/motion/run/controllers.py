@@ -136,7 +136,10 @@ def _warn_of_jump(system: System, state: State, name: str, servo: Any, times: np
     command, scale = float(commands[0]), 1.0
     if coordinate_unit(label) == "m":
         scale = float(np.ptp(commands)) or max(abs(command), abs(position))
-    if abs(command - position) > JUMP * scale:
+    round_off = 1e-9 * max(
+        float(np.abs(state.pose(body).r_P).max()) + system.bodies[body].extent for body in system.bodies
+    )
+    if abs(command - position) > max(JUMP * scale, round_off):
         warnings.warn(
             f"the command of the servo at {name!r} starts at {command:.6g}, and {label} is {position:.6g}: a jump of "
             f"{command - position:.3g}; place the joint there, or begin the command where it stands",

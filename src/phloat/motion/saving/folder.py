@@ -110,12 +110,15 @@ class RunFolder:
             )
         return self
 
+    def files(self) -> list[Path]:
+        """The files of the run: its description first, then its pieces."""
+        patterns = ("run.json", "model.json", "*.npy", "*.npz", f"*{PARTIAL}")
+        return [file for pattern in patterns for file in self.path.glob(pattern)]
+
     def clear(self) -> None:
-        """Removes the run: its description first, then its pieces."""
-        (self.path / "run.json").unlink(missing_ok=True)
-        for pattern in ("model.json", "*.npy", "*.npz", f"*{PARTIAL}"):
-            for file in self.path.glob(pattern):
-                file.unlink()
+        """Removes the run."""
+        for file in self.files():
+            file.unlink()
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
