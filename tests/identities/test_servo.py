@@ -225,3 +225,25 @@ def test_the_command_line_says_how_much_longer_a_shaped_command_is(tmp_path, cap
     assert main(["run", "turn.yaml", "--no-page"]) == 0
     added = WORDS[text].added
     assert f"the command of motor is {added:.4g} s longer" in capsys.readouterr().out
+
+
+def test_servos_of_a_file_hold_their_joints_in_its_equilibrium():
+    text = """
+phloat: 1
+plane: xy
+gravity: [0, -9.81, 0]
+bodies:
+  arm: {rigid body: {mass: 1 kg, inertia: [0.1, 0.1, 0.1], center: [0.5, 0, 0], ports: {tip: [1, 0, 0]}}}
+  load: {rigid body: {mass: 1 kg, inertia: [0.1, 0.1, 0.1], center: [0.2, 0, 0]}}
+joints: {motor: {revolute: [ground, arm.P]}, pin: {revolute: [arm.tip, load.P]}}
+start: {place: {motor.angle: 0.3}, equilibrium: true}
+controller: {servo: {joint: motor, command: 0.3, stiffness: 50 N m/rad, damping: 5 N m s/rad, feedforward: drive}}
+simulate: {t_end: 100 ms, dt: 10 ms}
+"""
+    model = ph.io.parse_model(text)
+    angles = ph.joint_coordinates(model.system, model.state)
+    assert angles["motor.angle"] == pytest.approx(0.3, abs=1e-12)
+    assert angles["pin.angle"] == pytest.approx(-np.pi / 2 - 0.3, abs=1e-9)  # the load hangs
+    run = ph.io.run_model(model)
+    np.testing.assert_allclose(run["motor.torque"], 9.81 * (0.5 + 1.0) * np.cos(0.3), rtol=1e-9)
+    np.testing.assert_allclose(run["motor.angle"], 0.3, atol=1e-9)

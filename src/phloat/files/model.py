@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from phloat.control.servo import Servo
 from phloat.errors import InputError
 from phloat.files.locate import UnitAt, check_inputs, connect_parts, errors_at
 from phloat.files.requests import ModesRequest, Output, ResponseRequest, Simulate, SweepRequest, output_values
@@ -18,6 +19,7 @@ from phloat.format.node import Node
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.time.march import LinearResult
 from phloat.motion.result import Result
+from phloat.motion.run.controllers import controller_list
 from phloat.system.parts import Parts
 from phloat.system.state import State
 from phloat.system.system import System
@@ -61,8 +63,9 @@ class Model:
     def state(self) -> State:
         """The initial state."""
         system = self.mechanism(": it starts from rest and has no State")
+        held = [c.joint for c in controller_list(self.controller) if isinstance(c, Servo) and c.rate is None]
         with errors_at(self.root, "start", "inputs"):
-            return initial_state(system, self.start, self.inputs, self.t_start)
+            return initial_state(system, self.start, self.inputs, self.t_start, held)
 
     @cached_property
     def controller(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from phloat.motion.initial.place import place
 from phloat.motion.initial.set_moving import set_moving
 from phloat.motion.initial.settle import settle
 from phloat.motion.inputs.inputs import Inputs
+from phloat.system.connect import lock
 from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.units import coordinate_unit, unit_of
@@ -73,7 +74,7 @@ class Start:
     near: Mapping[str, Any] = field(default_factory=dict, metadata=describe("a guess that selects the branch"))
     moving: Mapping[str, Any] | None = field(default=None, metadata=describe("prescribed velocities; others follow"))
     settle: bool = field(default=False, metadata=describe("deformation that goes with the motion, without vibration"))
-    equilibrium: bool = field(default=False, metadata=describe("the state at rest in which all forces balance"))
+    equilibrium: bool = field(default=False, metadata=describe("forces balance at rest; servos hold their joints"))
     spin: SteadySpin | None = field(default=None, metadata=describe("the whole rotates steadily, balanced"))
 
     def __post_init__(self) -> None:
@@ -88,8 +89,8 @@ SPIN = record(SteadySpin, "a spin", short="rate")
 START = record(Start, "a start", place=VALUES, near=VALUES, moving=VALUES, spin=SPIN)
 
 
-def initial_state(system: System, start: Start, inputs: Mapping[str, Any], t: float) -> State:
-    """The state described by a start, at the time t (s)."""
+def initial_state(system: System, start: Start, inputs: Mapping[str, Any], t: float, held: Sequence[str] = ()) -> State:
+    """The state described by a start, at the time t (s). The joints `held`, those of servos, do not move in an equilibrium."""
     near = start.near or None
     if start.spin is not None:
         spin = start.spin
@@ -99,5 +100,5 @@ def initial_state(system: System, start: Start, inputs: Mapping[str, Any], t: fl
     if start.moving is not None or u.drives_only().signals:
         state = set_moving(system, state, start.moving, u=u, t=t)
     if start.equilibrium:
-        return equilibrium(system, state, u=u, t=t)
+        return equilibrium(lock(system, *held) if held else system, state, u=u, t=t)
     return settle(system, state, u=u, t=t) if start.settle else state
