@@ -135,6 +135,7 @@ IN_FILES = {  # what is written instead of what: the names and the line of the a
     "density by its name": ("rho:", "density:", 5, ["'density'", "'rho'"]),
     "a hinge by another name": ("revolute", "hinge", 8, ["'hinge'", "'revolute'"]),
     "capital letters": ("joints:", "Joints:", 7, ["'Joints'", "'joints'"]),
+    "a decimal comma": ("1 m,", "1,5 m,", 5, ["'5 m'", "decimal point"]),
     "a unit of something else": ("1 m,", "1 kg,", 5, ["'1 kg'", "length"]),
     "small letters for a port": ("boom.P", "boom.p", 8, ["'boom.p'", "'boom.P'"]),
     "a window without a number": ("boom.C}", "boom.C, from: 2 s}", 11, ["take"]),

@@ -78,7 +78,8 @@ class Node:
             self.fail_expected(f"{label}: a mapping of {', '.join(keys)}")
         for key in self.entries:
             if key not in keys:
-                self.fail_key(key, unknown(f"key of {label}", key, keys))
+                comma = "; numbers have a decimal point: 34.5 mm, not 34,5 mm" if str(key)[:1].isdigit() else ""
+                self.fail_key(key, unknown(f"key of {label}", key, keys) + comma)
         return self.entries
 
 
