@@ -197,3 +197,11 @@ def test_structures_of_any_size_and_other_units_are_not_doubted(length, diameter
         warnings.simplefilter("error", ph.errors.UnitsWarning)
         arm(length=length, section=ph.Circle(diameter), material=ph.Material(E=E, rho=rho))
         ph.place(arm(), {"motor.angle": 16 * np.pi})
+
+
+@pytest.mark.filterwarnings("ignore::phloat.errors.ThickBeamWarning")
+def test_pieces_of_a_beam_are_judged_by_the_whole_beam():
+    strip = ph.Beam(1.0, ph.Rectangle(0.002, 0.2), ph.Material(E=70e9, rho=2700.0)).split(8).discretise(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ph.errors.UnitsWarning)
+        ph.connect({"strip": strip}, [ph.Weld("ground", "strip.P")], plane="xy")

@@ -55,8 +55,8 @@ def _doubts(body: Body) -> Iterator[str]:
     material = getattr(recipe, "material", None)
     if isinstance(material, Material):
         yield from _of_material(material)
-    if isinstance(recipe, Beam) and (width := section_width(recipe)) > recipe.length:
-        yield f"has a section about {width:.2g} m wide and is {recipe.length:.3g} m long; is the section in mm?"
+    if isinstance(recipe, Beam) and (width := section_width(recipe)) > (length := recipe.length * max(body.pieces, 1)):
+        yield f"has a section about {width:.2g} m wide and is {length:.3g} m long; is the section in mm?"
     if isinstance(recipe, Plate) and isinstance(recipe.thickness, (int, float)) and recipe.thickness > body.extent:
         yield f"is {recipe.thickness:.3g} m thick and {body.extent:.3g} m long; is the thickness in mm?"
 
