@@ -37,8 +37,8 @@ def pages() -> dict[str, str]:
     )
     contents = "\n".join(f"examples/{name}" for names in SECTIONS.values() for name in names)
     made["gallery.md"] = (
-        "# Gallery\n\nEvery example asks a question whose answer is known from elsewhere, and a test compares the two. Each is a flat "
-        "script of 25 to 60 lines in `examples/`.\n\n"
+        "# Gallery\n\nEvery example asks a question whose answer is known from elsewhere, and a test compares the two. "
+        "Each is a flat script of 25 to 60 lines in `examples/`.\n\n"
         + "\n\n".join(f"## {title}\n\n{_cards(names)}" for title, names in SECTIONS.items())
         + f"\n\n```{{toctree}}\n:hidden:\n\n{contents}\nexamples/demo\n```\n"
     )
