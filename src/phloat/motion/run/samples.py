@@ -16,11 +16,8 @@ import numpy as np
 from phloat.errors import UnstableLoopWarning
 
 KEPT, WINDOWS = 1024, (8, 16, 48)  # samples in all, and of one fit
-UNSTABLE, GROWN, MISFIT = (
-    1.02,
-    10.0,
-    0.05,
-)  # modulus of the pole, growth over a fit, relative residual of the recurrence
+UNSTABLE, GROWN = 1.02, 10.0  # modulus of the pole, and growth over a fit, from which a loop is called unstable
+MISFIT = 0.05  # relative residual of the recurrence
 ABRUPT = 5.0  # growth from one sample to the next, by which a step that fails is that of an unstable loop
 
 
