@@ -16,7 +16,7 @@ import jax
 
 jax.config.update("jax_enable_x64", True)
 
-STEPS, DT, RENEW = 500, 2e-5, 10
+STEPS, DT, RENEW = 500, 2e-5, 20
 
 
 def write(folder):
@@ -43,8 +43,8 @@ def run(folder, batch, renew=RENEW):
     import jax.numpy as jnp
     import numpy as np
 
+    from phloat.twin.ensemble import program
     from phloat.twin.model import load_family
-    from phloat.twin.run import program
 
     def output(motion):
         balance = motion.balance()

@@ -12,11 +12,12 @@ from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError, PortError
+from phloat.twin.ensemble import ensemble, require_device_memory
 from phloat.twin.export import exported
 from phloat.twin.gradients import Problem, family, gradient
 from phloat.twin.model import load_model
 from phloat.twin.motion import Motion
-from phloat.twin.run import ensemble, find_device, require_converged, require_device_memory, simulate
+from phloat.twin.run import find_device, require_converged, simulate
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 

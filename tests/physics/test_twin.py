@@ -8,10 +8,11 @@ import pytest
 import twin_zoo  # numbers of 64 bits
 
 import phloat as ph
+from phloat.twin.ensemble import ensemble
 from phloat.twin.export import exported
 from phloat.twin.gradients import Problem, family, float_leaves, gradient, refilled
 from phloat.twin.model import load_family
-from phloat.twin.run import ensemble, motion_of
+from phloat.twin.run import motion_of
 
 assert twin_zoo.jax.config.values["jax_enable_x64"]
 U = {"crank pin": example.pin}

@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from phloat.twin.design import Design as Design, optimise as optimise
+    from phloat.twin.ensemble import Program as Program, Runs as Runs, ensemble as ensemble, program as program
     from phloat.twin.export import exported as exported
     from phloat.twin.gradients import Problem as Problem, family as family, gradient as gradient
     from phloat.twin.model import Family as Family, Model as Model, load_family as load_family, load_model as load_model
     from phloat.twin.motion import Motion as Motion
-    from phloat.twin.run import (
-        Program as Program,
-        Runs as Runs,
-        ensemble as ensemble,
-        program as program,
-        simulate as simulate,
-    )
+    from phloat.twin.run import simulate as simulate
 
 WHERE = {
     "design": ("Design", "optimise"),
+    "ensemble": ("Program", "Runs", "ensemble", "program"),
     "export": ("exported",),
     "gradients": ("Problem", "family", "gradient"),
     "model": ("Family", "Model", "load_family", "load_model"),
     "motion": ("Motion",),
-    "run": ("Program", "Runs", "ensemble", "program", "simulate"),
+    "run": ("simulate",),
 }
 __all__ = sorted(name for names in WHERE.values() for name in names)
 

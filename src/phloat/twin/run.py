@@ -1,27 +1,22 @@
-"""Runs of the twin: steps in sequence with recorded states, in bounded memory when differentiated.
-
-Also batches of runs, members of a family, in one compiled program.
-"""
+"""Runs of the twin: steps in sequence with recorded states, in bounded memory when differentiated."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from phloat.errors import InputError, whole_number
 from phloat.twin.body import damping_power, end_state
 from phloat.twin.equations import each_body, end_frames, equations, joined, ports_of, pulls, step_start
-from phloat.twin.model import Family, Model, Names, Tree
+from phloat.twin.model import Model, Names, Tree
 from phloat.twin.motion import Motion
-from phloat.twin.solve import differentiable, solved_step, tangents
+from phloat.twin.solve import RENEWALS, differentiable, solved_step, tangents
 
 FAILED = 1e4  # a residual of so many round-offs is no solution
 Feedback = Callable[[Tree, Array, Array], Array]
@@ -39,11 +34,17 @@ def predict(state: Tree) -> list[Array]:
 
 
 def take_step(
-    model: Tree, state: Tree, inputs: Tree, *, gradients: bool = False, known_tangents: list[Tree] | None = None
+    model: Tree,
+    state: Tree,
+    inputs: Tree,
+    *,
+    gradients: bool = False,
+    known_tangents: list[Tree] | None = None,
+    renewals: int = RENEWALS,
 ) -> tuple[Tree, Tree]:
     """The state after a step, and {"iterations", "residual" (round-offs)} of Newton's method."""
     fixed = lax.stop_gradient((model, state, inputs)) if gradients else (model, state, inputs)
-    solution = solved_step(*fixed, predict(fixed[1]), fixed[1]["lam"], known_tangents)
+    solution = solved_step(*fixed, predict(fixed[1]), fixed[1]["lam"], known_tangents, renewals=renewals)
     report = {"iterations": solution["k"], "residual": solution["size"]}
     if gradients:
         x, lam = differentiable((model, state, inputs), *lax.stop_gradient((solution["x"], solution["lam"])))
@@ -258,107 +259,4 @@ def require_converged(residual: Array, label: str = "the run") -> None:
         raise InputError(
             f"Newton's method fails in {label}: a residual of {float(jnp.max(residual)):.1e} round-offs is left; "
             "the twin does not halve its steps: try a smaller dt, or simulate(system, …)"
-        )
-
-
-# --- many members of a family at once, in one program on whatever device there is -------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """Outputs of all samples (the first axis), the residual left in each, and which of them failed."""
-
-    values: np.ndarray
-    outputs: Any
-    residual: np.ndarray
-
-    @property
-    def failed(self) -> np.ndarray:
-        """Indices of the samples for which Newton's method failed; their outputs are not valid."""
-        return np.flatnonzero(~(self.residual < FAILED))
-
-
-@dataclass(frozen=True, eq=False)
-class Program:
-    """A batch of members, compiled for a device: `run` takes their values, (batch, parameters)."""
-
-    batch: int
-    steps: int
-    compiled: Any
-    shared: Any
-    device: Any
-
-    def run(self, rows: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Outputs and residuals of these samples; fewer than a batch are filled up with the last."""
-        filled = np.concatenate([rows, np.repeat(rows[-1:], self.batch - len(rows), axis=0)])
-        outputs, residual = self.compiled(self.shared, jax.device_put(filled, self.device))
-        return jax.tree.map(lambda a: np.asarray(a)[: len(rows)], outputs), np.asarray(residual)[: len(rows)]
-
-
-def program(
-    family: Family,
-    output: Callable[[Motion], Any],
-    batch: int,
-    *,
-    every: int | None = None,
-    renew: int = 1,
-    feedback: Law | None = None,
-    gains: Mapping[str, float] | None = None,
-    device: str | None = None,
-) -> Program:
-    """A compiled program for `output(motion)` of `batch` members of a family.
-
-    `every` is the number of steps from one state that output sees to the next; by default it sees start and end. `renew` steps
-    share the tangents of bodies, which pays on accelerators where the steps are small.
-    """
-    require_64_bits()
-    if not callable(output):
-        raise InputError(f"output is {output!r}; it must be a function of the motion")
-    whole_number("batch", batch, 1)
-    target, middle = find_device(device), family.box.mean(axis=1)
-    member = family.member(middle)
-    steps = member.steps if every is None else check_every(member, every)
-    check_feedback(feedback, gains, member.arrays, family.names)
-
-    def run_member(shared: tuple[dict[str, Any], dict[str, Any]], row: Any) -> tuple[Any, Any]:
-        arrays = replace(family, fixed=shared[0], varying=shared[1]).arrays(row)
-        names = family.names
-        states, residual = motion_of(
-            arrays, dict(gains or {}), names=names, every=steps, renew=renew, feedback=feedback
-        )
-        return output(Motion(arrays, states, names, state_times(arrays, states, steps))), residual
-
-    shared = jax.device_put((family.fixed, family.varying), target)
-    rows = jax.device_put(np.repeat(middle[None], batch, axis=0), target)
-    compiled = jax.jit(jax.vmap(run_member, in_axes=(None, 0))).lower(shared, rows).compile()
-    require_device_memory(compiled.memory_analysis(), target, batch)
-    return Program(batch, member.steps, compiled, shared, target)
-
-
-def ensemble(
-    family: Family, values: Any, output: Callable[[Motion], Any], *, batch: int | None = None, **options: Any
-) -> Runs:
-    """`output(motion)` for every row of `values`, (samples, parameters), in batches of so many; options are those of `program`."""
-    rows = np.atleast_2d(family.inside(values))
-    compiled = program(family, output, len(rows) if batch is None else batch, **options)
-    outputs, residuals = [], []
-    for first in range(0, len(rows), compiled.batch):
-        output_rows, residual = compiled.run(rows[first : first + compiled.batch])
-        outputs.append(output_rows)
-        residuals.append(residual)
-    joined = jax.tree.map(lambda *parts: np.concatenate(parts), *outputs)
-    return Runs(rows, joined, np.concatenate(residuals))
-
-
-def require_device_memory(needs: Any, device: Any, batch: int) -> None:
-    """Raises InputError if a batch does not fit into the memory of a device, with a batch that would."""
-    limit = (device.memory_stats() or {}).get("bytes_limit")
-    if needs is None or not limit:
-        return
-    needed = needs.temp_size_in_bytes + needs.argument_size_in_bytes + needs.output_size_in_bytes
-    if needed > limit:
-        fits = max(1, int(0.9 * batch * limit / needed))
-        raise InputError(
-            f"a batch of {batch} samples needs {needed / 1e9:.3g} GB, and {device.device_kind} has {limit / 1e9:.3g}; "
-            f"batch={fits} would fit"
         )

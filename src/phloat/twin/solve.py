@@ -141,16 +141,25 @@ def residual_size(P: Tree, values: Tree, lam: Array, h: Array) -> Array:
 
 
 def solved_step(
-    model: Tree, state: Tree, inputs: Tree, x: list[Array], lam: Array, known_tangents: list[Tree] | None = None
+    model: Tree,
+    state: Tree,
+    inputs: Tree,
+    x: list[Array],
+    lam: Array,
+    known_tangents: list[Tree] | None = None,
+    *,
+    renewals: int = RENEWALS,
 ) -> Tree:
     """Solves one step by Newton's method from a guess of x and λ.
 
     Returns x, λ, gaps at the end of the step, the power of ports, the number of iterations k, and the largest residual
     (`size`, as a multiple of round-off).
 
-    `known_tangents` are tangents of bodies from an earlier step; if Newton's method does not converge with them, new ones are made.
+    `known_tangents` are tangents of bodies from an earlier step; if Newton's method does not converge with them, new ones are
+    made, at most `renewals` times.
     """
     before, h = step_start(model, state), inputs["h"]
+    most = CHORDS if renewals else 4 * CHORDS
 
     def evaluate(x: list[Array], lam: Array) -> Tree:
         return equations(model, state, before, x, lam, inputs)
@@ -174,15 +183,17 @@ def solved_step(
             return new | {key: values[key] for key in ("F", "c", "gaps", "power")}
 
         inner = {key: values[key] for key in ("F", "c", "gaps", "power")} | {"x": carry["x"], "lam": carry["lam"]}
-        inner |= {"size": jnp.array(jnp.inf), "stuck": jnp.array(0), "left": jnp.array(CHORDS), "k": carry["k"]}
+        inner |= {"size": jnp.array(jnp.inf), "stuck": jnp.array(0), "left": jnp.array(most), "k": carry["k"]}
         result = lax.while_loop(unfinished, iterate, inner)
         return {key: result[key] for key in carry if key != "left"} | {"left": carry["left"] - 1}
 
     m, nothing = state["gaps"].shape[0], jnp.zeros(())
     carry = {"x": x, "lam": lam, "gaps": jnp.zeros(m), "power": nothing, "size": nothing + jnp.inf}
-    carry |= {"stuck": jnp.array(0), "k": jnp.array(0), "left": jnp.array(RENEWALS)}
+    carry |= {"stuck": jnp.array(0), "k": jnp.array(0), "left": jnp.array(renewals)}
     if known_tangents is not None:
         carry = chords(carry, known_tangents)
+    if renewals == 0:
+        return {key: carry[key] for key in ("x", "lam", "gaps", "power", "size", "k")}
     result = lax.while_loop(unfinished, lambda c: chords(c, None), carry)
     return {key: result[key] for key in ("x", "lam", "gaps", "power", "size", "k")}
 
