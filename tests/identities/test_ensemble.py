@@ -121,6 +121,21 @@ def test_each_sample_is_the_run_of_its_own_system():
         assert zoo.way(runs.rerun(k)) == runs.values[k]
 
 
+def test_functions_of_time_are_evaluated_once_for_all_samples():
+    calls = []
+
+    def push(t):
+        calls.append(t)
+        return 3.0 + t
+
+    counts = []
+    for samples in (1, 4):
+        calls.clear()
+        zoo.asked({"ball.mass": ph.random.uniform(1.0, 3.0)}, samples, u={"push": push}, dt=0.01)
+        counts.append(len(calls))
+    assert counts[1] - counts[0] <= 3  # one at the start of each further run
+
+
 def test_workers_change_nothing():
     here, slow = os.getpid(), zoo.asked(BOTH, 128, output=lambda r: 0.0)["ball.mass"][0]
 

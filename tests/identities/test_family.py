@@ -40,6 +40,22 @@ def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
     assert still.bodies["b"] is system.bodies["b"]
 
 
+@pytest.mark.parametrize("plane", [None, "xy"])
+@pytest.mark.parametrize("changes", [{"b.material.E": 1.6e11}, {"b.length": 1.7}])
+def test_kept_matrices_are_shared_by_beams_of_equal_length_only(changes, plane):
+    system, s = ph.connect({"b": beam().discretise(3)}, plane=plane), np.array([0.0, 0.3, 1.0])
+
+    def fields(shape):
+        return {"displacement": shape.displacement(s), "rotation": shape.rotation(s), **shape.stress(s)}
+
+    before, remade_fields = fields(system.bodies["b"].shape), fields(remade(system, changes).bodies["b"].shape)
+    expected = fields(ph.with_parameters(system, changes).bodies["b"].shape)
+    assert remade_fields.keys() == expected.keys()
+    for name, matrix in remade_fields.items():
+        np.testing.assert_allclose(matrix.toarray(), expected[name].toarray(), rtol=1e-12, atol=1e-12, err_msg=name)
+        assert (matrix is before[name]) == ("b.length" not in changes), name
+
+
 def test_pieces_of_split_beams_come_from_unit_arrays_too():
     arm = beam(section=Taper(0.03, 0.06, 0.02), masses={0.6: 0.3}).split(3).discretise(2)
     system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", axis=(0, 0, 1))])

@@ -263,12 +263,6 @@ class UnitArrays:
         if has_skew_sections(number):
             return None
         inertia = self._inertia(beam, number, scale)
-        fields = self.shape.fields
-        if scale != 1.0:
-            fields = BeamFields(scale * fields.nodes, fields.theory, fields.torsion)
-        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.torsion_shares)
-        if self.in_plane is not None:
-            shape = replace(self.in_plane, shape=shape)
         construction, ports = self.body.construction, self._ports(scale)
         return replace(
             self.body,
@@ -276,9 +270,19 @@ class UnitArrays:
             inertia=inertia,
             elastic=self._elastic(beam, number, scale, inertia, ports),
             ports=ports,
-            shape=shape,
+            shape=self._shape(beam, scale),
             construction=construction and replace(construction, recipe=recipe),
         )
+
+    def _shape(self, beam: Beam, scale: float) -> Shape:
+        """The shape of the new beam, `scale` times as long; at equal length with the matrices that the old one keeps."""
+        plane, old = self.in_plane, self.shape
+        if scale == 1.0:
+            line = replace(old, sections=beam.sections, torsion_shares=beam.torsion_shares)
+            return line if plane is None else replace(plane, shape=line)
+        fields = BeamFields(scale * old.fields.nodes, old.fields.theory, old.fields.torsion)
+        line = BeamShape(beam.length, fields, old.keep, beam.sections, beam.torsion_shares)
+        return line if plane is None else Selected(line, plane.keep, plane.strains)
 
     def _inertia(self, beam: Beam, number: dict[str, np.ndarray], scale: float) -> Inertia:
         """The sums of `six_arrays` and `rigid_sections` over the points of a line."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
 from phloat.bodies.beams.section import Section
-from phloat.bodies.shape import Shape, in_turn
+from phloat.bodies.shape import Shape, in_turn, kept
 from phloat.errors import InputError, finite, unknown
 from phloat.fem.interval import LineSpace, Rows
 
@@ -147,6 +148,7 @@ class BeamShape(Shape):
     keep: np.ndarray  # coordinates of the fields that are free
     sections: Callable[[np.ndarray], list[Section]]  # `Beam.sections`
     torsion_shares: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # `Beam.torsion_shares`
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def places(self) -> np.ndarray:
         inner = np.linspace(0.0, 1.0, 5)[:-1]
@@ -156,12 +158,15 @@ class BeamShape(Shape):
     def points(self, s: np.ndarray) -> np.ndarray:
         return np.outer(self._x(s), [1.0, 0.0, 0.0])
 
+    @kept
     def displacement(self, s: np.ndarray) -> Matrix:
         return csr(in_turn(self.fields.displacement(self._x(s)))[:, self.keep])
 
+    @kept
     def rotation(self, s: np.ndarray) -> Matrix:
         return csr(in_turn(self.fields.rotation(self._x(s)))[:, self.keep])
 
+    @kept
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         return self._resultants(self._x(s))
 
