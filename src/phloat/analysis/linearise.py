@@ -24,7 +24,17 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zero_matrix
+from phloat.algebra.sparse import (
+    Matrix,
+    csr,
+    dependencies,
+    largest,
+    row_lengths,
+    stacked,
+    unit_columns,
+    weighted,
+    zero_matrix,
+)
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
 from phloat.bodies.shape import displacements, second_displacement
@@ -43,7 +53,7 @@ SYMMETRIC = 1e-5  # accepted relative asymmetry of the stiffness of loads: force
 ROUND_OFF = 1e-13  # singular value of the stiffness of nonconservative loads that is round-off, relative to the largest
 BALANCED = 1e-9  # asymmetry of a stiffness, relative to its terms, that is due to forces that balance approximately
 SMALLEST = 1e-3  # smallest energy of a stress, relative to the largest stiffness of nonconservative loads
-MAX_MOTIONS = 3000  # free motions of a system under load
+MAX_MOTIONS = 3000  # free motions under loads that follow the motion, whose stiffness is a full matrix
 
 
 def linearise(
@@ -173,27 +183,28 @@ def _geometric(
         return zero_matrix(n, 0), np.zeros(0), zero_matrix(n, 0), ()
     # at rest a driven base moves the rest
     joints = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
-    if (count := n - joints.shape[0]) > MAX_MOTIONS:
-        raise InputError(f"{count} free motions under load are too many (at most {MAX_MOTIONS}); reduce the bodies")
-    Z, free = free_motions(joints[:, :n].toarray(), small.M.diagonal())
-    K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
-    mass = np.einsum("ik,ik->k", Z, small.M @ Z)
-    root = 1.0 / np.sqrt(mass)
-    scaled = root[:, None] * K * root
-    skewed = np.where(np.abs(K - K.T) > CANCELLED * (size + size.T), np.abs(scaled - scaled.T), 0.0)
-    defect = float(skewed.max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
-    if (followers := nonconservative(system, u) + small.dampers) and (
-        np.abs(K - K.T) > BALANCED * (size + size.T)
-    ).any():
-        mu, factor, N = _unsymmetric_factor(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
+    Z, free = free_motions(joints[:, :n], small.M.diagonal())
+    K, size = csr(Z.T @ small.K_g @ Z), csr(abs(Z).T @ small.K_size @ abs(Z))
+    unit = sp.diags_array(1.0 / np.sqrt(np.asarray(Z.multiply(small.M @ Z).sum(axis=0)).ravel()))
+    skewed, both = abs(K - K.T), csr(size + size.T)
+    scaled = skewed.multiply(skewed > CANCELLED * both)
+    defect = largest(unit @ scaled @ unit) / max(largest(unit @ K @ unit), 1e-300)
+    if (followers := nonconservative(system, u) + small.dampers) and (skewed > BALANCED * both).nnz:
+        if len(free) > MAX_MOTIONS:
+            raise InputError(
+                f"{len(free)} free motions under loads that follow ({', '.join(followers)}) are too many (at most {MAX_MOTIONS}); "
+                "reduce the bodies"
+            )
+        K = K.multiply(abs(K) > CANCELLED * size)
+        mu, factor, N = _unsymmetric_factor(K.toarray(), (Z.T @ small.M @ Z).toarray())
     elif defect > SYMMETRIC:
         raise InputError(f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): no equilibrium")
     else:
         followers = ()
-        factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
-        N = np.zeros_like(factor)
-    onto = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free)))
-    return csr(onto @ factor), mu, csr(onto @ N), followers
+        factor, mu = signed_factor(csr(0.5 * (K + K.T)), CANCELLED * size, unit.diagonal() ** -2)
+        N = zero_matrix(*factor.shape)
+    onto = unit_columns(free, n)
+    return csr(onto @ csr(factor)), mu, csr(onto @ csr(N)), followers
 
 
 def _unsymmetric_factor(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

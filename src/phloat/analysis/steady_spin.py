@@ -138,7 +138,7 @@ def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> 
 def _constrained_step(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """The shortest δ with G δ = −gap that solves K δ = f on the motions that the joints allow."""
     particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
-    Z = free_motions(G, np.ones(len(f)))[0] if len(G) else np.eye(len(f))
+    Z = free_motions(csr(G), np.ones(len(f)))[0].toarray() if len(G) else np.eye(len(f))
     reduced = Z.T @ K @ Z
     terms = (np.abs(Z).T @ (np.abs(K) @ np.abs(Z))).max(axis=0, initial=0.0)
     size = np.abs(reduced).max(axis=0, initial=0.0)
