@@ -105,7 +105,7 @@ def _installed_version(package: str) -> str | None:
 def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     console.title(f"phloat {__version__}")
     seconds, packages = data["compile seconds"], data["packages"].items()
-    state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
+    state = "not compiled yet: the first run takes a quarter of a minute longer, or: phloat doctor --compile"
     if data["compiled"]:
         state = "compiled" + (f" in {seconds:.0f} s" if seconds else "")
     facts = {

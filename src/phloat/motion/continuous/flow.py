@@ -16,7 +16,7 @@ from phloat.motion.inputs.signals import CENTRAL
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
 from phloat.motion.run.assembly import load_state
-from phloat.motion.run.compilation import compile_apart
+from phloat.motion.run.compilation import announce_compilation
 from phloat.motion.run.run import Run
 from phloat.system.state import State
 
@@ -30,7 +30,7 @@ class Flow:
     """The equations of `evaluate` for one run, with the mass matrix M(η) or a constant one (`constant_mass`)."""
 
     def __init__(self, run: Run, mass: str = "full") -> None:
-        compile_apart(compiled.jacobian, "the equations in continuous time", "warm_continuous")
+        announce_compilation(compiled.jacobian, "the equations in continuous time")
         self.run, self.task, self.assembly = run, run.task, run.assembly
         self.evaluations = self.jacobians = 0
         self.offsets = y_layout(self.assembly, mass)

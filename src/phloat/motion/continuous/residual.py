@@ -14,14 +14,14 @@ from phloat.motion.continuous.constant_mass import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
-from phloat.motion.kernel.machine.compiler import allocating, jit
+from phloat.motion.kernel.machine.compiler import allocating, entry, inner
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.rows import record_extremes
 
 NUDGE = 1e-6  # step of differences, relative to a number: its error is 1e-12, and 1e-10 by round-off
 
 
-@jit
+@inner
 def quaternion_rate(y, o, x, a, b, c):
     """x = ½ quaternion ⊗ (0, a, b, c)."""
     x[0] = -0.5 * (y[o + 1] * a + y[o + 2] * b + y[o + 3] * c)
@@ -30,7 +30,7 @@ def quaternion_rate(y, o, x, a, b, c):
     x[3] = 0.5 * (y[o] * c + y[o + 1] * b - y[o + 2] * a)
 
 
-@jit
+@inner
 def kinematic_residual(m, w, p, y, i, yd, out, rate):
     """q̇ − K(q) (v + s Gᵀμ) of one body."""
     B = m.bodies
@@ -54,7 +54,7 @@ def kinematic_residual(m, w, p, y, i, yd, out, rate):
         out[o + k] = yd[o + k] - w[add + rot + k]
 
 
-@jit
+@inner
 def dynamic_residual(m, w, p, gravity, i, yd, out):
     """M v̇ − f − Gᵀλ of one body."""
     B, data = m.bodies, m.data
@@ -92,7 +92,7 @@ def dynamic_residual(m, w, p, gravity, i, yd, out):
     axpy(B[i, t.SIZE], -1.0, w, B[i, t.W_GAM], out, o)
 
 
-@jit
+@inner
 def membrane_forces(m, w, i, out, eta_rows):
     """Adds Bᵀ(ε(η) + T Bη̇) with B = D + Qη, in units of unit compliance."""
     B = m.bodies
@@ -112,7 +112,7 @@ def membrane_forces(m, w, i, out, eta_rows):
         axpy(n, w[stress + a], w, BM + a * long, out, eta_rows)
 
 
-@jit
+@entry
 def powers(m, w, p, y, out, o):
     """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it; after `update`."""
     B, J = m.bodies, m.entries
@@ -134,7 +134,7 @@ def powers(m, w, p, y, out, o):
         out[o + len(B) + i] = neglected_power(m, w, i, p.bodies[i, ev.SHIFT]) if constant else 0.0
 
 
-@jit
+@entry
 def kinetic_energies(m, w, p, out):
     """Replaces the kinetic energies of bodies with a constant mass matrix; after `update`."""
     for i in range(len(m.bodies)):
@@ -182,7 +182,7 @@ def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, d
             x[c] = y[c]
 
 
-@jit
+@entry
 def blocks(m, w, p, out):
     """M of each body, then G of each row on both of its bodies, as consecutive blocks; after `update`."""
     B, E, J, o = m.bodies, m.ends, m.entries, 0
@@ -239,7 +239,7 @@ def displace(m, p, y, x, out):
         axpy(n, 1.0, x, u + rot, out, o)
 
 
-@jit
+@entry
 def normalise(m, p, y):
     """Scales quaternions to length one, in place."""
     for i in range(len(m.bodies)):
@@ -250,7 +250,7 @@ def normalise(m, p, y):
                 y[o + k] /= size
 
 
-@jit
+@entry
 def settle_gaps(m, w, p, time):
     """Makes the gaps after `update` the reference for whole turns, and updates the ranges of laws."""
     J, R, E = m.entries, m.rows, m.ends

@@ -19,7 +19,6 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES
 from phloat.motion.kernel.model import KernelModel
 from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
-from phloat.motion.kernel.rows import gap_at
 from phloat.motion.kernel.step import start_ports
 from phloat.system.connection import Connection, Element, port_state
 from phloat.system.joint_rows import element_ends, joint_coordinates
@@ -234,22 +233,6 @@ def load_state(run: RunBuffers, state: State) -> None:
             w[B[t.W_FPRE] : B[t.W_FPRE] + n] = run.prestress_energy[i] = 0.0
     run.packed.iw[t.I_STARTED] = run.packed.iw[t.I_FACTORED] = 0
     start_ports(model, w)
-    _measure_gaps(run)
-
-
-def _measure_gaps(run: RunBuffers) -> None:
-    """Sets the gaps at the start: targets of closed rows are the gaps (already checked); angles keep their whole turns."""
-    w, model = run.packed.w, run.packed.model
-    for entry in model.entries:
-        a, b = model.ends[entry[t.J_A]], model.ends[entry[t.J_B]]
-        for r in range(entry[t.J_ROW], entry[t.J_ROW] + entry[t.J_ROWS]):
-            row = model.rows[r]
-            gap = gap_at(model.rows, model.terms, r, model.data, w, int(a[t.E_START]), int(b[t.E_START]))
-            if row[t.R_FUNCTION] == t.ANGLE:
-                gap += 2 * np.pi * np.round((w[row[t.R_COEF] + t.GAP0] - gap) / (2 * np.pi))
-            w[row[t.R_COEF] + t.GAP0] = gap
-            if row[t.R_MODE] == t.CLOSED:
-                w[row[t.R_COEF] + t.TARGET0] = w[row[t.R_COEF] + t.TARGET1] = gap
 
 
 def unload_states(run: RunBuffers, numbers: np.ndarray, only: str | None = None) -> np.ndarray:

@@ -1,15 +1,26 @@
-"""Decorators that compile functions of the kernel, with a cache that is invalidated by changes in any of its files."""
+"""Decorators that compile functions of the kernel, with a cache that is invalidated by changes in any of its files.
+
+Numba optimises and emits each function together with all functions that it calls, so that inner functions are compiled many times.
+Here only an `entry`, which Python calls, is optimised and emitted; the functions that it calls are translated to LLVM code once,
+and linked into it. What a process compiles is what it and later processes load from the cache, bit for bit.
+"""
 
 import hashlib
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numba as nb
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
 
 from phloat.motion.kernel.machine.uncompiled import UNCOMPILED
 
+_dynfunc: Any = import_module("numba._dynfunc")
 PHLOAT = Path(__file__).parents[3]
 SOURCES = [
     file
@@ -25,6 +36,39 @@ def _source_stamp() -> str:
 
 
 _STAMP = _source_stamp()
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """The LLVM code of a function that only compiled functions call: neither optimised nor emitted."""
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InnerLowering(NativeLowering):
+    """Translates a function that only compiled functions call to LLVM code, which is linked into its callers."""
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        function = lowered.fndesc.lookup_module(), state.func_id.func_name, "", 0, lowered.env, (library,)
+        callee = _dynfunc.make_function(*function)  # of address 0
+        libraries = list(dict.fromkeys([library, *library._linking_libraries]))
+        state.targetctx.insert_user_function(callee, lowered.fndesc, libraries)
+        state["cr"] = lowered._replace(cfunc=callee)
+        return True
+
+
+class _InnerCompiler(CompilerBase):
+    """Numba's compiler up to LLVM code."""
+
+    def define_pipelines(self) -> list[Any]:
+        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager.passes = [(_InnerLowering if one is NativeLowering else one, about) for one, about in manager.passes]
+        return [manager]
 
 
 def _load_cache(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
@@ -44,7 +88,7 @@ def compiled(**options: Any) -> Callable:
 
     def decorator(function: Callable) -> Callable:
         dispatcher = compile_function(function)
-        if not UNCOMPILED:
+        if not UNCOMPILED and options.get("cache"):
             file = dispatcher._cache._cache_file
             file._source_stamp, file._load_index = _STAMP, partial(_load_cache, file._load_index)
         return dispatcher
@@ -52,20 +96,14 @@ def compiled(**options: Any) -> Callable:
     return decorator
 
 
-_options: dict[str, Any] = {
-    "cache": True,
-    "fastmath": {"reassoc", "contract", "nsz"},
-    "error_model": "numpy",
-    "nogil": True,
-}
+_options: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy", "nogil": True}
 # These functions allocate nothing, so reference counting is off (_nrt): it costs atomic operations at every call.
 _no_references = {**_options, "_nrt": False}
-# Without the wrapper for calls from Python: compiles faster. A call from Python ends the process.
-_internal = {**_no_references, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-jit = compiled(**_no_references)
-inner = compiled(**_internal)
-hot = compiled(**_internal, forceinline=True)
-rare = compiled(**_internal, forceinline=False)  # LLVM may inline functions into `hot` callers; these stay separate
-part = compiled(**_no_references, inline="always")  # large, called once: inlined by Numba instead of compiled twice
-allocating = compiled(**_options)  # for functions that allocate arrays
-exact = compiled(**{**_internal, "fastmath": False})  # sums in the order written
+# Without the wrapper for calls from Python: such a call ends the process.
+_inner = {**_no_references, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _InnerCompiler}
+entry = compiled(**_no_references, no_cfunc_wrapper=True, cache=True)
+inner = compiled(**_inner)
+hot = compiled(**_inner, forceinline=True)
+rare = compiled(**_inner, forceinline=False)  # LLVM may inline functions into `hot` callers; these stay separate
+allocating = compiled(**_options, no_cfunc_wrapper=True, cache=True)  # for entries that allocate arrays
+exact = compiled(**{**_inner, "fastmath": False})  # sums in the order written
