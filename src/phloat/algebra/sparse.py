@@ -38,10 +38,37 @@ def csr(a: object) -> Matrix:
     """`a` (array or sparse) as a CSR array of floats without stored zeros."""
     if isinstance(a, sp.csr_array) and a.dtype == float and a.has_canonical_format and a.data.all():
         return a
+    if isinstance(a, np.ndarray) and a.ndim == 2:
+        row, column = np.nonzero(a)
+        return in_rows(row, column, a[row, column], a.shape)
     out = sp.csr_array(a, dtype=float, copy=True)
     out.sum_duplicates()
     out.eliminate_zeros()
     return out
+
+
+def in_rows(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, ...]) -> Matrix:
+    """The CSR array of distinct entries that are ordered by row and column and not zero."""
+    starts = np.zeros(shape[0] + 1, dtype=np.int32)
+    np.cumsum(np.bincount(row, minlength=shape[0]), out=starts[1:])
+    out = sp.csr_array((value.astype(float), column.astype(np.int32), starts), shape=shape)
+    out.has_canonical_format = True
+    return out
+
+
+def entry_rows(a: Matrix) -> np.ndarray:
+    """The row of every stored entry."""
+    return np.repeat(np.arange(a.shape[0]), np.diff(a.indptr))
+
+
+def submatrix(a: Matrix, rows: np.ndarray, columns: np.ndarray) -> Matrix:
+    """The rows and columns in two masks, in a third of the time of two indexings; or at two index arrays."""
+    if rows.dtype != bool:
+        return csr(a[rows][:, columns])
+    row, place = entry_rows(a), np.cumsum(columns) - 1
+    inside = rows[row] & columns[a.indices]
+    shape = int(rows.sum()), int(columns.sum())
+    return in_rows((np.cumsum(rows) - 1)[row[inside]], place[a.indices[inside]], a.data[inside], shape)
 
 
 def weighted(a: Matrix | np.ndarray, weight: np.ndarray) -> Matrix | np.ndarray:
@@ -78,8 +105,18 @@ def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape
 
 def scattered(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Matrix:
     """The sum of dense blocks of equal size, (cells, m, n), at rows (cells, m) and columns (cells, n)."""
-    i, j = np.broadcast_arrays(rows[:, :, None], columns[:, None])
-    return csr(sp.coo_array((blocks.ravel(), (i.ravel(), j.ravel())), shape=shape))
+    return scattered_groups([(rows, columns, blocks)], shape)
+
+
+def scattered_groups(groups: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
+    """The sum of groups of dense blocks, each (rows, columns, blocks) as in `scattered`."""
+    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+    for rows, columns, blocks in groups:
+        i, j = np.broadcast_arrays(rows[:, :, None], columns[:, None])
+        row.append(i.ravel())
+        column.append(j.ravel())
+        value.append(blocks.ravel())
+    return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=shape))
 
 
 def unit_columns(chosen: np.ndarray, size: int) -> Matrix:

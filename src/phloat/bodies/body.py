@@ -12,11 +12,11 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, entry_rows, largest, stacked, submatrix, zero_matrix
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis, slaved_basis
 from phloat.bodies.construction import Construction
-from phloat.bodies.inertia import Inertia
+from phloat.bodies.inertia import Inertia, coupling
 from phloat.bodies.shape import Combined, Selected, Shape, rigid_motions
 from phloat.bodies.strain import Elastic, no_quadratic
 from phloat.errors import InputError, PortError, unknown
@@ -63,6 +63,11 @@ class Port:
         """The port in reduced coordinates, η = V η_r + ½ η_rV₂η_r with V₂ (n, reduced, reduced)."""
         Phi_2 = None if self.Phi_2 is None else V.T @ self.Phi_2 @ V
         return Port(self.x, self.Phi @ V, self.Psi @ V, Phi_2 if V_2 is None else np.tensordot(self.Phi, V_2, 1))
+
+    def selected(self, keep: np.ndarray) -> Port:
+        """The port in the coordinates of a mask."""
+        Phi_2 = None if self.Phi_2 is None else self.Phi_2[:, keep][:, :, keep]
+        return Port(self.x, self.Phi[:, keep], self.Psi[:, keep], Phi_2)
 
     def twist(self, eta: np.ndarray) -> np.ndarray:
         """The matrix that gives (v_C, ω_C) from (v_P, ω, η̇) in body axes, 6 × (6 + n)."""
@@ -164,7 +169,7 @@ class Body:
                 f"motion in the plane xy does not decouple for this body{self.skew and f', since {self.skew}'} (relative coupling "
                 f"{coupled:.1e}); connect it in space"
             )
-        ports = {name: p.projected(np.eye(len(keep))[:, keep]) for name, p in self.ports.items()}
+        ports = {name: port.selected(keep) for name, port in self.ports.items()}
         return replace(
             self,
             inertia=self.inertia.selected(keep),
@@ -369,18 +374,22 @@ def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, ac
 
     Rigid motion out of the plane does not count: the plane itself prevents it.
     """
-    inside = np.concatenate([np.isin(np.arange(6), active), keep])
-    outside = np.concatenate([np.zeros(6, bool), ~keep])
-    M = body.inertia.at_rest()
-    rows = [largest(_scaled(M)[inside][:, outside]), largest(_scaled(body.elastic.C)[strains][:, ~strains])]
-    rows += [largest(body.elastic.D[strains][:, ~keep]) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
+    inertia, M_ff, rigid = body.inertia, body.inertia.M_ff, list(active)
+    mixed = np.vstack([inertia.S, coupling(inertia.X)])[rigid][:, ~keep]
+    sizes = np.concatenate([np.full(3, inertia.m), np.diag(inertia.J0)])[rigid][:, None] * M_ff.diagonal()[~keep]
+    rows = [float((np.abs(mixed) / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))).max(initial=0.0))]
+    rows += [_coupling(M_ff, keep), _coupling(body.elastic.C, strains)]
+    rows += (
+        [largest(submatrix(body.elastic.D, strains, ~keep)) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
+    )
     rows += [float(np.abs(p.Phi[2, keep]).max(initial=0.0)) for p in body.ports.values()]
     rows += [float(np.abs(p.Psi[:2, keep]).max(initial=0.0)) for p in body.ports.values()]
     return max(rows)
 
 
-def _scaled(A: Matrix) -> Matrix:
-    """A scaled symmetrically to unit diagonal."""
-    size = np.sqrt(np.abs(A.diagonal()))
-    weight = sp.diags_array(1.0 / np.where(size > 0, size, 1.0))
-    return csr(weight @ A @ weight)
+def _coupling(A: Matrix, inside: np.ndarray) -> float:
+    """The largest entry between indices in a mask and the others of a matrix scaled symmetrically to unit diagonal."""
+    size, row = np.sqrt(np.abs(A.diagonal())), entry_rows(A)
+    mixed = inside[row] & ~inside[A.indices]
+    scale = size[row[mixed]] * size[A.indices[mixed]]
+    return float((np.abs(A.data[mixed]) / np.where(scale > 0.0, scale, 1.0)).max(initial=0.0))

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import cross, skew
-from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, submatrix, weighted, zero_matrix
 from phloat.errors import InputError
 
 MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
@@ -171,9 +171,9 @@ class Inertia:
 
     def selected(self, keep: np.ndarray) -> Inertia:
         """The inertia in the deformation coordinates of a mask."""
-        W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
+        W = tuple(tuple(submatrix(w, keep, keep) for w in row) for row in self.W_ab)
         second = self.second and self.second.projected(np.eye(len(keep))[:, keep])
-        M_s = csr(self.M_s[keep][:, keep])
+        M_s = submatrix(self.M_s, keep, keep)
         return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=M_s, second=second)
 
     def projected(self, V: Matrix | np.ndarray, V_2: np.ndarray | None = None) -> Inertia:

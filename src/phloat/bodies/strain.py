@@ -14,7 +14,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr, zero_matrix
+from phloat.algebra.sparse import Matrix, block_inverse, csr, submatrix, zero_matrix
 from phloat.errors import InputError
 
 MOST_COUPLED = 3000  # stresses coupled by compliance up to which C is inverted
@@ -130,13 +130,13 @@ class Elastic:
         """The elasticity in the coordinates and stresses of two masks."""
         names = {n: s for n, s in self.stresses.shapes.items() if strains[self.stresses[n]].all()}
         return Elastic(
-            csr(self.C[strains][:, strains]),
-            csr(self.D[strains][:, keep]),
+            submatrix(self.C, strains, strains),
+            submatrix(self.D, strains, keep),
             self.Q.selected(keep, strains),
-            csr(self.drag[keep][:, keep]),
+            submatrix(self.drag, keep, keep),
             Layout(names, "stress"),
             self.time,
-            None if self.viscosity is None else csr(self.viscosity[strains][:, strains]),
+            None if self.viscosity is None else submatrix(self.viscosity, strains, strains),
         )
 
     def projected(self, V_v: Matrix, V_sigma: Matrix, stresses: Layout) -> Elastic:

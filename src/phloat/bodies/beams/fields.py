@@ -70,10 +70,11 @@ class BeamFields:
     def layout(self) -> Layout:
         return Layout({name: (space.size,) for name, space in self.spaces.items()}, "field")
 
-    @cached_property
-    def planar(self) -> np.ndarray:
+    def planar_masks(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the coordinates `free`, and which stresses, belong to motion in the plane xy."""
         inside = ("u_x", "u_y", "phi_z")
-        return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
+        coordinates = np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
+        return coordinates[free], np.concatenate([np.full(s.size, mask) for s, mask in self.stress_spaces.values()])
 
     @cached_property
     def powers(self) -> np.ndarray:
@@ -137,6 +138,16 @@ class BeamFields:
         """The name of the field whose values or slopes are u_x … theta_z."""
         turns = {"theta_z": "phi_z", "theta_y": "phi_y"} if self.sheared else {"theta_z": "u_y", "theta_y": "u_z"}
         return turns.get(name, name)
+
+
+def second_moments(theory: str, points: int) -> np.ndarray:
+    """The matrix (4, 3, points) that gives E = ∫ρ(xx, yy, zz, yz) of a section from (ρI, ρI_y, ρI_yz).
+
+    For Euler-Bernoulli beams it is that of the rotary inertia J = diag(ρI_p, 0, 0).
+    """
+    full = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else full
+    return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
 
 
 @dataclass(frozen=True, eq=False)
