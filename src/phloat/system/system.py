@@ -16,6 +16,7 @@ from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.actuators import Actuator
 from phloat.system.connection import Connection, Element, End
+from phloat.system.joint_groups import JointGroups
 from phloat.system.places import port_aliases
 from phloat.system.state import State, state_layout
 
@@ -52,6 +53,11 @@ class System:
         """The named blocks of λ: the rows of each joint."""
         sizes = {name: len(joint.rows) for name, joint in self.joints.items()}
         return Layout({name: (size,) for name, size in sizes.items() if size}, "joint")
+
+    @cached_property
+    def joint_groups(self) -> JointGroups:
+        """The joints by groups that are evaluated together."""
+        return JointGroups(self.bodies, self.joints, self.layout)
 
     @cached_property
     def size(self) -> float:

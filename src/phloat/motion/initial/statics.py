@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phloat.algebra.cross import skews
+from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, diagonal
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, row_gaps
@@ -207,7 +207,7 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
         pose, I, g = state.pose(name), body.inertia, system.gravity
         n, (s_u, S) = body.coordinates, I.static_moment(pose.eta)
         z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
-        by_rotation = skews(pose.A).reshape(9, 3)
+        by_rotation = skew(pose.A).reshape(9, 3)
         parts = [(pose.A, z[:3]), (by_rotation, z[3:12]), (np.eye(n), z[12:])]
         force = np.concatenate([-(J.T @ part) for J, part in parts])
         magnitude = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])

@@ -9,12 +9,11 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.cross import rotation
 from phloat.algebra.sparse import Matrix, dependencies, diagonal
 from phloat.errors import InputError, JointError, PortError, RedundancyWarning, unknown
 from phloat.joints.rows import gap_units
 from phloat.motion.initial.saddle import SaddleSystem
-from phloat.system.joint_rows import columns_in_rows, columns_in_velocities, ends, gaps, is_half_turn, joint_rows
+from phloat.system.joint_rows import columns_in_rows, columns_in_velocities, gaps, half_turns, joint_rows
 from phloat.system.state import State, check_quantity
 from phloat.system.system import System
 
@@ -60,9 +59,8 @@ def require_closed(system: System, state: State) -> None:
     for name, gap in gaps(system, state).items():
         if (np.abs(gap) > CLOSED * gap_units(system.joints[name].closed, system.size)).any():
             raise InputError(f"joint {name!r} is open by {np.abs(gap).max():.3g}; close it with place(system, …)")
-    for name, c in system.joints.items():
-        if is_half_turn(c, *ends(c, state)):
-            raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
+    for name in half_turns(system, state):
+        raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
 
 
 def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matrix] | None = None) -> State:
@@ -105,19 +103,7 @@ def sort_values(
 
 def displaced_state(system: System, state: State, step: np.ndarray) -> State:
     """The state after a small motion along w: r_P + A δx, A exp(δφ) (both in body axes), η + δη; σ unchanged."""
-    velocities, e = columns_in_velocities(system), state.e.copy()
-    for name, body in system.bodies.items():
-        motion = np.zeros(6 + body.coordinates)
-        motion[body.columns] = step[velocities.columns[name]]
-        A, linear = state.pose(name).A, [i for i in body.active if i < 3]
-        e[state.layout[f"{name}.r_P"]] += (A @ motion[:3])[linear]
-        if f"{name}.theta" in state.layout:
-            e[state.layout[f"{name}.theta"]] += motion[5]
-        elif body.rotates:
-            e[state.layout[f"{name}.A_IB"]] = (A @ rotation(motion[3:6])).ravel()
-        if body.coordinates:
-            e[state.layout[f"{name}.eta"]] += motion[6:]
-    return replace(state, e=e)
+    return replace(state, e=system.joint_groups.frames.displaced(state.e, step))
 
 
 # --- redundant rows ---------------------------------------------------------------------------------------------------

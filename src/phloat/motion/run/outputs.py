@@ -13,7 +13,8 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.rows import read
 from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
-from phloat.system.joint_rows import VelocityColumns, columns_in_rows, coordinates_of, port_blocks, sense
+from phloat.system.joint_groups import VelocityColumns
+from phloat.system.joint_rows import columns_in_rows, coordinates_of, port_blocks, sense
 from phloat.system.state import DERIVED, ConstantState, State
 from phloat.system.system import System
 
