@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phloat.algebra.cross import rotation
+from phloat.algebra.cross import cross, rotation
 from phloat.errors import InputError
 from phloat.joints.port_state import PortState, port_entries
 
@@ -142,9 +142,8 @@ class Row:
     def zero_triad(self, angle: float) -> np.ndarray:
         """The triad of B in axes of A if this angle row has this value and there is no other rotation."""
         (_, i, j), (_, k, l) = self.terms[0], self.other_terms[0]
-        e = np.eye(3)
-        i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
-        return rotation(angle * (np.cross(e[k], e[i]) if j == l else np.cross(e[j], e[l])))
+        e, (i, j, k, l) = np.eye(3), (i - FIRST, j - SECOND, k - FIRST, l - SECOND)
+        return rotation(angle * (cross(e[k], e[i]) if j == l else cross(e[j], e[l]))) if angle else e
 
 
 # --- values, rates and second derivatives ------------------------------------------------------------------------------------

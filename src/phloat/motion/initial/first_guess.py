@@ -31,7 +31,7 @@ def initial_guess(
     Joint coordinates are zero, those of `near`, or their targets; with a seed, free angles are random.
     """
     fixed = guess | values
-    state = rest_state(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in fixed.items()})
+    state = rest_state(system.bodies, system.layout).with_values({n: v.reshape(system.layout.shape(n)) for n, v in fixed.items()})
     poses, random, tree = Poses(system, state, fixed), np.random.default_rng(seed), []
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in fixed and poses.is_oriented(name)}
     coordinates: dict[str, dict[Row | Attitude, float]] = {}
@@ -47,7 +47,7 @@ def initial_guess(
             turn, slide = turn.T, -turn.T @ slide
         moving = poses.align(c, forward, turn, slide)
         if not seed and c.name not in guessed and not poses.is_oriented(moving):
-            poses.turn_to_joints(c, order.loop_joints(moving), moving)
+            poses.turn_to_joints(c, order.loop_joints(moving, c), moving)
         order.add(moving)
     return poses.state(), tree
 
@@ -83,10 +83,11 @@ class _PlacingOrder:
         for k in self.of_body.get(body, ()):
             heappush(self.ready, k)
 
-    def loop_joints(self, body: str) -> list[Connection]:
-        """Further joints between a body that has just been reached and placed ones, besides the one that reached it."""
+    def loop_joints(self, body: str, c: Connection) -> list[Connection]:
+        """Further joints between a body that c has just reached and placed ones."""
         adjacent = [self.joints[k] for k in self.of_body[body]]
-        return [d for d in adjacent if {d.first.body, d.second.body} <= self.placed | {body}]
+        others = ((d, d.second.body if d.first.body == body else d.first.body) for d in adjacent if d is not c)
+        return [d for d, other in others if other in self.placed]
 
 
 class Poses:
@@ -127,8 +128,10 @@ class Poses:
 
     def turn_to_joints(self, c: Connection, joints: list[Connection], name: str) -> None:
         """Rotates a body about its first joint so that its other ports point to their counterparts (Kabsch)."""
+        if not joints:
+            return
         j, points, targets = self.numbers[name], [], []
-        for joint in (c, *(d for d in joints if d is not c)):
+        for joint in (c, *joints):
             ends = [
                 (self.numbers[end.body], x)
                 for end, (x, _) in zip((joint.first, joint.second), self.ports[joint.name], strict=True)
@@ -137,7 +140,7 @@ class Poses:
             end, opposite = (p, q) if joint.first.body == name else (q, p)
             points.append(end)
             targets.append(opposite)
-        a, b = np.array(points[1:]).reshape(-1, 3) - points[0], np.array(targets[1:]).reshape(-1, 3) - targets[0]
+        a, b = np.array(points[1:]) - points[0], np.array(targets[1:]) - targets[0]
         size = max(np.linalg.norm(a), np.linalg.norm(b))
         if size == 0.0:
             return
