@@ -37,7 +37,7 @@ PURPOSES = {
     "jax": "gradients of whole runs, and ensembles on a GPU: phloat.twin",
     "sweep": "sweeps on a Dask cluster",
     "pardiso": "a quicker sparse solver for large meshes (not on macOS)",
-    "bench": "the comparison with Exudyn",
+    "bench": "the comparisons with Exudyn, MuJoCo and Pinocchio",
 }
 DEVELOPERS = ("test", "docs")
 
