@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from inspect import signature
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -18,13 +19,18 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
+if TYPE_CHECKING:
+    from phloat.algebra.cholesky import SparseCholesky
+
 Matrix: TypeAlias = sp.csr_array
 
 RANK_TOLERANCE = 1e-9  # of rows of unit length: singular values that count as zero
 SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal: eigenvalues that count as zero
 DENSE_ROWS = 600  # rows up to which the rank is computed by a dense pivoted QR
 DENSE_BLOCK = 600  # rows of a block up to which its eigenvalues are computed
-LARGE = 20_000  # unknowns from which PARDISO is used if it is installed
+LARGE = (
+    10_000  # unknowns from which a factor by nested dissection is quicker (5000), and its compiled code worth loading
+)
 # From SciPy 1.17 on, an iteration that ends early continues at random, from this seed
 SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(spla.eigsh).parameters else {}
 
@@ -311,15 +317,31 @@ def symmetric_lu(a: Matrix, pivot: float = 0.0, order: str = "MMD_AT_PLUS_A") ->
 
 
 def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
-    """The function f → K⁻¹f of a symmetric positive definite K, for one column f or several."""
+    """The function f → K⁻¹f of a symmetric positive definite K, for one column f or several.
+
+    Large ones by PARDISO if it is installed, else by `SparseCholesky`; small ones, and those that are not definite, by SuperLU.
+    """
     if K.shape[0] >= LARGE and find_spec("pypardiso") is not None:
         import pypardiso
 
-        solver = pypardiso.PyPardisoSolver(mtype=11)
-        matrix = K.tocsr()
-        solver.factorize(matrix)
-        return lambda f: np.asarray(solver.solve(matrix, np.asfortranarray(f)))
-    return symmetric_lu(K).solve
+        solver, upper = pypardiso.PyPardisoSolver(mtype=2), sp.triu(K, format="csr")
+        with suppress(pypardiso.PyPardisoError):  # of a matrix that is not definite
+            solver.factorize(upper)
+            return lambda f: np.asarray(solver.solve(upper, np.asfortranarray(f)))
+    factor = cholesky(K)
+    return (symmetric_lu(K) if factor is None else factor).solve
+
+
+def cholesky(A: Matrix) -> SparseCholesky | None:
+    """The Cholesky factor of a large matrix; None if it is small or not positive definite, or METIS is not installed."""
+    if A.shape[0] < LARGE or find_spec("pymetis") is None:
+        return None
+    from phloat.algebra.cholesky import SparseCholesky
+
+    try:
+        return SparseCholesky(A)
+    except la.LinAlgError:
+        return None
 
 
 def skew_defect(a: object) -> float:
@@ -358,7 +380,10 @@ def negativity_defect(a: object) -> float:
 def _large_negativity(a: Matrix) -> float:
     # a positive matrix needs no pivots off the diagonal, and the signs of U are then those of its eigenvalues (Sylvester)
     size = a.shape[0]
-    factor = symmetric_lu(a + 1e-13 * size**0.5 * sp.eye_array(size))
+    shifted = csr(a + 1e-13 * size**0.5 * sp.eye_array(size))
+    if cholesky(shifted) is not None:
+        return 0.0
+    factor = symmetric_lu(shifted)
     if (factor.perm_r != factor.perm_c).any():
         options = {"return_eigenvectors": False, "tol": 1e-6, "v0": random_start(size), **SEEDED}
         return -float(spla.eigsh(a, k=1, which="SA", **options)[0])

@@ -36,7 +36,7 @@ PURPOSES = {
     "fmi": "export as an FMU: to_fmu",
     "jax": "gradients of whole runs, and ensembles on a GPU: phloat.twin",
     "sweep": "sweeps on a Dask cluster",
-    "pardiso": "a quicker sparse solver for large meshes (not on macOS)",
+    "pardiso": "large meshes on many cores (not on macOS)",
     "bench": "the comparisons with Exudyn, MuJoCo and Pinocchio",
 }
 DEVELOPERS = ("test", "docs")
