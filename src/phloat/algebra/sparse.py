@@ -89,7 +89,14 @@ def zero_matrix(rows: int, columns: int) -> Matrix:
 
 def diagonal(blocks: Sequence[object]) -> Matrix:
     """A block-diagonal matrix; blocks of shape (n, 0) or (0, n) add rows or columns."""
-    return csr(sp.block_diag([csr(b) for b in blocks], format="csr")) if blocks else zero_matrix(0, 0)
+    parts = [csr(b) for b in blocks]
+    if not parts:
+        return zero_matrix(0, 0)
+    shapes = np.array([part.shape for part in parts])
+    columns, lengths = np.cumsum(shapes[:, 1]) - shapes[:, 1], [np.diff(part.indptr) for part in parts]
+    indices = np.concatenate([part.indices + start for part, start in zip(parts, columns, strict=True)])
+    entries = (np.concatenate([part.data for part in parts]), indices, np.append(0, np.cumsum(np.concatenate(lengths))))
+    return sp.csr_array(entries, shape=tuple(map(int, shapes.sum(axis=0))))
 
 
 def stacked(blocks: Sequence[Sequence[object]]) -> Matrix:
@@ -162,28 +169,32 @@ def components(a: Matrix) -> list[np.ndarray]:
     return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1]) if count else []
 
 
+def blocks_by_size(a: Matrix) -> list[np.ndarray]:
+    """The indices of the decoupled diagonal blocks of a square matrix, one array (blocks, size) for each size."""
+    count, label = graph.connected_components(a, directed=False)
+    order, sizes = np.argsort(label, kind="stable"), np.bincount(label, minlength=count)
+    start = np.cumsum(sizes) - sizes
+    return [order[start[sizes == size, None] + np.arange(size)] for size in np.unique(sizes)]
+
+
 def small_blocks(a: Matrix, groups: list[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The decoupled diagonal blocks as dense arrays, by size: indices (blocks, size), values (blocks, size, size)."""
     entries = a.tocoo()
-    by_size: dict[int, list[np.ndarray]] = {}
-    for group in groups:
-        by_size.setdefault(len(group), []).append(group)
-    for size, members in by_size.items():
-        index = np.array(members)
+    for index in groups:
         place, owner = np.zeros(a.shape[0], dtype=int), np.full(a.shape[0], -1)
-        place[index] = np.arange(size)
-        owner[index] = np.arange(len(members))[:, None]
+        place[index] = np.arange(index.shape[1])
+        owner[index] = np.arange(len(index))[:, None]
         inside = owner[entries.row] >= 0
         row, column = entries.row[inside], entries.col[inside]
-        block = np.zeros((len(members), size, size))
+        block = np.zeros((len(index), index.shape[1], index.shape[1]))
         block[owner[row], place[row], place[column]] = entries.data[inside]
         yield index, block
 
 
 def block_inverse(a: Matrix, limit: int = 400) -> Matrix | None:
     """The inverse of a matrix of small decoupled blocks, sparse; None if a block is larger than `limit`."""
-    groups = components(a)
-    if any(len(g) > limit for g in groups):
+    groups = blocks_by_size(a)
+    if any(index.shape[1] > limit for index in groups):
         return None
     return _from_blocks(a.shape, [(index, np.linalg.inv(block)) for index, block in small_blocks(a, groups)])
 
@@ -203,7 +214,7 @@ def signed_root(a: Matrix) -> tuple[Matrix, np.ndarray, np.ndarray]:
     Raises LinAlgError if a block is singular.
     """
     blocks, sign, positive = [], np.ones(a.shape[0]), np.ones(a.shape[0], dtype=bool)
-    for index, block in small_blocks(a, components(a)):
+    for index, block in small_blocks(a, blocks_by_size(a)):
         roots, sign[index] = _signed_roots(block)
         positive[index] = (sign[index] > 0.0).all(axis=1)[:, None]
         blocks.append((index, roots))
@@ -369,9 +380,9 @@ def negativity_defect(a: object) -> float:
         return 1.0
     weight = sp.diags_array(1.0 / np.sqrt(np.where(size > 0, size, 1.0)))
     scaled = csr(weight @ A @ weight)
-    groups = components(scaled)
-    defects = [_large_negativity(scaled[g][:, g]) for g in groups if len(g) > DENSE_BLOCK]
-    for _, block in small_blocks(scaled, [g for g in groups if len(g) <= DENSE_BLOCK]):
+    groups = blocks_by_size(scaled)
+    defects = [_large_negativity(scaled[g][:, g]) for large in groups if large.shape[1] > DENSE_BLOCK for g in large]
+    for _, block in small_blocks(scaled, [g for g in groups if g.shape[1] <= DENSE_BLOCK]):
         value = np.linalg.eigvalsh(block)
         defects.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
     return max(0.0, *defects)

@@ -16,6 +16,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg as la
@@ -26,8 +27,10 @@ from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import (
     Matrix,
+    assembled,
     csr,
     dependencies,
+    diagonal,
     largest,
     row_lengths,
     stacked,
@@ -39,13 +42,14 @@ from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
 from phloat.bodies.shape import displacements, second_displacement
 from phloat.errors import InputError, JointError, RedundancyWarning, number
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.fields import Field, Fields
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import dependent_rows, quoted, require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.joint_rows import columns_in_rows, dissipation, joint_rows, port_columns
-from phloat.system.state import Pose, State
+from phloat.system.state import ConstantState, State
 from phloat.system.system import System, fits
 from phloat.system.tie_rows import with_stresses
 
@@ -98,7 +102,8 @@ def linearise(
     >>> linear.passive, ph.modes(linear).omega.round(4)
     (True, array([2.2147]))
     """
-    state = fits(system, state)
+    origin = (system, fits(system, state))
+    state = ConstantState(origin[1].bodies, origin[1].layout, origin[1].e)
     require_closed(system, state)
     inputs = as_inputs(system, u).at(number("t", t))
     small = small_motion(system, state, inputs)
@@ -113,7 +118,7 @@ def linearise(
     velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
-        E=sp.block_diag([small.M, loose.E[loose.split :, loose.split :]]),
+        E=diagonal([small.M, loose.E[loose.split :, loose.split :]]),
         J=_with_strains(system, state, loose, small.gamma),
         R=csr(loose.R + damping + dissipation(system, state, rows, velocities, small=True)),
         G=G[free],
@@ -121,9 +126,9 @@ def linearise(
         B_lam=B_lam[free],
         ports=system.ports,
         multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "joint"),
-        fields={name: _field(system, loose, name, state.pose(name)) for name in system.bodies},
+        fields=Fields({name: partial(_field, *origin, name) for name in system.bodies}),
     )
-    linear = replace(_with_loads(system, state, inputs, linear, small), origin=(system, state))
+    linear = replace(_with_loads(system, state, inputs, linear, small), origin=origin)
     if not small.spin.any():
         return linear
     inertial = {name for name, joint in system.joints.items() if joint.driven}  # they do not rotate with the bodies
@@ -137,26 +142,28 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
     skew_part = csr(0.5 * (gamma - gamma.T))
     if size == n:
         return csr(-skew_part)
-    L = loose.J[n:, :n].tolil()
+    changes = [np.zeros((3, 0))]  # the entries of Q η: values, rows, columns
     for name, body in system.bodies.items():
-        eta = state.pose(name).eta
-        if body.stresses and np.any(eta) and body.elastic.Q.value.size:
-            stress_rows = loose.rows[f"{name}.sigma"]
-            L[stress_rows.start - n : stress_rows.stop - n, loose.rows[f"{name}.eta_dot"]] = body.elastic.gradient(eta)
-    B = csr(L)
+        eta, Q = state.pose(name).eta, body.elastic.Q
+        if body.stresses and np.any(eta) and Q.value.size:
+            row, column = loose.rows[f"{name}.sigma"].start - n, loose.rows[f"{name}.eta_dot"].start
+            changes.append(np.array([Q.value * eta[Q.column], Q.strain + row, Q.row + column]))
+    value, *places = np.concatenate(changes, axis=1)
+    change = sp.coo_array((value, tuple(index.astype(int) for index in places)), shape=(size - n, n))
+    B = csr(loose.J[n:, :n] + change)
     return stacked([[-skew_part, -B.T], [B, zero_matrix(size - n, size - n)]])
 
 
 def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matrix:
     """The change R_d(η) − R_d(0) of the damping of the deformed bodies, (rows, rows)."""
-    total = zero_matrix(loose.rows.size, loose.rows.size)
+    blocks = []
     for name, body in system.bodies.items():
         elastic, eta = body.elastic, state.pose(name).eta
         if elastic.damped and elastic.Q.value.size and np.any(eta):
-            k = loose.rows[f"{name}.eta_dot"]
-            change = csr(elastic.damping(eta) - elastic.R_d.toarray()).tocoo()
-            total = total + sp.coo_array((change.data, (change.row + k.start, change.col + k.start)), shape=total.shape)
-    return csr(total)
+            rows = loose.rows[f"{name}.eta_dot"]
+            index = np.arange(rows.start, rows.stop)
+            blocks.append((index, index, elastic.damping(eta) - elastic.R_d.toarray()))
+    return assembled(blocks, (loose.rows.size,) * 2)
 
 
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion) -> LinearPHDAE:
@@ -225,9 +232,10 @@ def _unsymmetric_factor(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.nd
     return mu, root @ V, root @ (V - unit @ V / mu)
 
 
-def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
+def _field(system: System, state: State, name: str) -> Field:
     """The field of a body in its position and deformation, in inertial axes."""
-    field, body = loose.fields[f"{name}.body"], system.bodies[name]
+    loose, pose, body = system.loose, state.pose(name), system.bodies[name]
+    field = loose.fields[f"{name}.body"]
     shape, places, motion = body.shape, body.shape.places(), field.motion
     u = displacements(shape, places, pose.eta).reshape(-1, 3)
     if (second := second_displacement(shape, places)) is not None:

@@ -15,14 +15,13 @@ from phloat.errors import AccuracyError, InputError, finite, number
 from phloat.joints.ends import unit
 from phloat.motion.deformation import STRETCHED_LITTLE, check_state
 from phloat.motion.initial.place import place
-from phloat.motion.initial.statics import statics
+from phloat.motion.initial.statics import forces, statics
 from phloat.motion.initial.stiffness import inertia_slopes, stiffness
-from phloat.motion.initial.velocities import require_closed, velocity_indices, velocity_rows, with_velocities
+from phloat.motion.initial.velocities import require_closed, velocity_rows, with_velocities
 from phloat.motion.inputs.inputs import as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
 from phloat.system.system import System, fits
-from phloat.system.terms import terms
 
 NEWTON = 60
 CONVERGED = 1e-10
@@ -106,16 +105,14 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
     error = np.inf
     for _ in range(NEWTON):
         moving = _with_spin(system, state, spin, about)
-        matrices, indices = terms(system, moving), velocity_indices(system)
-        f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[indices]
-        size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[indices]
+        f, size = forces(system, moving, u)
         G = velocity_rows(system, moving)[0].toarray()
         gap = task.gap(state)
         scaled = G * scale
         lam = -la.lstsq(scaled.T, scale * f, cond=1e-12, lapack_driver="gelsy")[0] if len(G) else np.zeros(0)
         residual = scale * (f + G.T @ lam)
-        forces = scale * (size + np.abs(G).T @ np.abs(lam))
-        error = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
+        terms = scale * (size + np.abs(G).T @ np.abs(lam))
+        error = float(np.abs(residual).max(initial=0.0) / max(terms.max(initial=0.0), 1e-300))
         error = max(error, float(np.abs(gap).max(initial=0.0)) / task.length)
         K = _stiffness(system, moving, lam, u) + circulation(system, moving, spin, about)[0].toarray()
         step = _constrained_step(scale[:, None] * K * scale, scaled, residual, gap)

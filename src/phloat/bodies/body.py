@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, entry_rows, largest, stacked, submatrix, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, entry_rows, largest, submatrix
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis, slaved_basis
 from phloat.bodies.construction import Construction
@@ -20,7 +20,9 @@ from phloat.bodies.inertia import Inertia, coupling
 from phloat.bodies.shape import Combined, Selected, Shape, rigid_motions
 from phloat.bodies.strain import Elastic, no_quadratic
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.elastic import ElasticMatrices, on_rows
+from phloat.linear.form.fields import Field, Fields
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.basis import Basis
 
 SPACE = (0, 1, 2, 3, 4, 5)  # v_x v_y v_z ω_x ω_y ω_z
@@ -266,7 +268,7 @@ class Body:
             )
         fields, M = basis.V_v.toarray(), self.inertia.M_ff
         V = fields[rows - self.coordinates :]
-        mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]
+        mass = M if rows == self.coordinates else self.inertia.at_rest(self.active)
         V = V[:, np.einsum("ik,ik->k", V, M @ V) > 1e-18 * np.einsum("ik,ik->k", fields, mass @ fields)]
         if not V.shape[1]:
             raise InputError("the basis holds no deformation of this body, only rigid motion")
@@ -311,55 +313,45 @@ class Body:
     @cached_property
     def _linear(self) -> LinearPHDAE:
         """The system that `linear` returns, computed at the first use."""
-        rigid = len(self.active)
-        twists = {name: self._twist(port) for name, port in self.ports.items()}
-        B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
+        return self.matrices.system(
+            self.velocities,
+            self.twists,
+            Layout({"sigma": (self.stresses,)} if self.stresses else {}),
+            Fields({"body": lambda: on_rows(self.field, self.stresses)}),
+            {"sigma": self.elastic.stresses} if self.stresses else {},
+        )
+
+    @cached_property
+    def matrices(self) -> ElasticMatrices:
+        """The matrices of `linear`."""
+        rigid, D, R = len(self.active), self.elastic.D, self.elastic.R_d
+        size = rigid + self.coordinates
+        twists = [self._twist(port).T for port in self.ports.values()]
+        return ElasticMatrices(
+            M=self.inertia.at_rest(self.active),
+            C=self.elastic.C,
+            D=sp.csr_array((D.data, D.indices + rigid, D.indptr), shape=(self.stresses, size)),
+            R=sp.csr_array((R.data, R.indices + rigid, np.append([0] * rigid, R.indptr)), shape=(size, size)),
+            B=csr(np.hstack(twists) if twists else np.zeros((size, 0))),
+        )
+
+    @property
+    def twists(self) -> Layout:
+        """The ports of `linear`, each with the components of a twist that exist."""
+        return Layout({name: (len(self.active),) for name in self.ports}, "port")
+
+    @property
+    def field(self) -> Field:
+        """The motion of the points that are drawn per velocity of the body, undeformed."""
         places = self.shape.places()
         points = self.shape.points(places)
-        rigid_motion = rigid_motions(points).reshape(-1, 6)[:, list(self.active)]
-        return elastic_system(
-            M=csr(self.inertia.at_rest()[self.columns][:, self.columns]),
-            C=self.elastic.C,
-            D=csr(sp.hstack([zero_matrix(self.stresses, rigid), self.elastic.D])),
-            R=stacked([[zero_matrix(rigid, rigid), None], [None, self.elastic.R_d]]),
-            B=csr(B),
-            velocities=self.velocities,
-            ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
-            field=Field(points, csr(sp.hstack([csr(rigid_motion), self.shape.displacement(places)])), body=self),
-            parts=self.elastic.stresses,
-        )
+        rigid = csr(rigid_motions(points).reshape(-1, 6)[:, list(self.active)])
+        unit = csr(sp.eye_array(len(self.columns)))
+        return Field(points, csr(sp.hstack([rigid, self.shape.displacement(places)])), body=self, velocities=unit)
 
     def _twist(self, port: Port) -> np.ndarray:
         """The matrix from the existing velocities to the existing twist components of a port, undeformed."""
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
-
-
-def elastic_system(
-    *,
-    M: Matrix,
-    C: Matrix,
-    D: Matrix,
-    R: Matrix,
-    B: Matrix,
-    velocities: Layout,
-    ports: Layout,
-    field: Field,
-    parts: Layout | None = None,
-) -> LinearPHDAE:
-    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v as a linear system of (v | σ); `field` maps v to the motion of points, `parts` names σ."""
-    stresses, n = D.shape
-    field = replace(field, velocities=csr(sp.eye_array(n)))
-    return LinearPHDAE(
-        E=stacked([[M, None], [None, C]]),
-        J=stacked([[zero_matrix(n, n), -D.T], [D, zero_matrix(stresses, stresses)]]),
-        R=stacked([[R, None], [None, zero_matrix(stresses, stresses)]]),
-        B=csr(sp.vstack([B, zero_matrix(stresses, B.shape[1])])),
-        rows=Layout({**velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
-        ports=ports,
-        split=n,
-        fields={"body": field.in_rows(lambda A: sp.hstack([A, zero_matrix(A.shape[0], stresses)]))},
-        parts={"sigma": parts} if parts is not None and stresses else {},
-    )
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

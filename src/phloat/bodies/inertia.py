@@ -161,13 +161,18 @@ class Inertia:
         out[6:] += np.einsum("akl,a->kl", turning, omega)
         return out
 
-    def at_rest(self) -> Matrix:
-        """M(0), sparse, 6 + n rows."""
-        n = self.S.shape[1]
+    def at_rest(self, active: Sequence[int] = range(6)) -> Matrix:
+        """M(0), sparse: the rows `active` of (v_P, ω), then those of η̇."""
+        n, rigid = self.S.shape[1], len(active)
         M_r = np.zeros((6, 6 + n))
         M_r[:3, :3], M_r[:3, 3:6], M_r[:3, 6:] = self.m * np.eye(3), skew(self.s0).T, self.S
         M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
-        return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
+        M_r = M_r[list(active)]
+        M_r = np.hstack([M_r[:, list(active)], M_r[:, 6:]])
+        i, j = np.nonzero(M_r)
+        k, M_ff, value = j >= rigid, self.M_ff.tocoo(), M_r[i, j]
+        row, column = np.concatenate([i, j[k], M_ff.row + rigid]), np.concatenate([j, i[k], M_ff.col + rigid])
+        return csr(sp.coo_array((np.concatenate([value, value[k], M_ff.data]), (row, column)), shape=(rigid + n,) * 2))
 
     def selected(self, keep: np.ndarray) -> Inertia:
         """The inertia in the deformation coordinates of a mask."""

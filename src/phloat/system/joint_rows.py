@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, assembled, csr, scattered_groups, zero_matrix
+from phloat.algebra.sparse import Matrix, assembled, csr, scattered_groups, weighted
 from phloat.bodies.body import Port
 from phloat.joints.laws import Law
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
@@ -267,14 +267,13 @@ def dissipation(
 
     For `small` motion about these velocities, c is the slope instead.
     """
-    R = zero_matrix(places.size, places.size)
-    for element, row, law, sides in _element_rows(system, state):
-        if law.resists:
-            G = scatter_rows([(element, row.rate(*sides))], places)
-            rate = float((G @ velocities)[0])
-            x = coordinate(element, row, *sides, state)
-            R = R + (law.damping_at(x, rate) if small else law.resistance(x, rate)) * (G.T @ G)
-    return csr(R)
+    resisting = [part for part in _element_rows(system, state) if part[2].resists]
+    G = scatter_rows([(element, row.rate(*sides)) for element, row, _, sides in resisting], places)
+    c = []
+    for (element, row, law, sides), rate in zip(resisting, G @ velocities, strict=True):
+        x = coordinate(element, row, *sides, state)
+        c.append(law.damping_at(x, float(rate)) if small else law.resistance(x, float(rate)))
+    return csr(G.T @ weighted(G, np.array(c)))
 
 
 def element_ends(element: Connection | Element, state: State) -> tuple[PortState, PortState]:

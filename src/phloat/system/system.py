@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
+import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout
+from phloat.algebra.layout import Layout, joined_layouts
+from phloat.algebra.sparse import diagonal
 from phloat.algebra.tables import facts, grid, name_list
 from phloat.bodies.body import Body
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.elastic import ElasticMatrices
+from phloat.linear.form.fields import Field, Fields
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.actuators import Actuator
 from phloat.system.connection import Connection, Element, End
@@ -70,7 +73,22 @@ class System:
     @cached_property
     def loose(self) -> LinearPHDAE:
         """The linear system of all bodies at rest without any joint; its fields are in body axes."""
-        return append_systems(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
+        bodies = self.bodies
+        velocities = joined_layouts((body.velocities.prefixed(name) for name, body in bodies.items()), "row")
+        ports = joined_layouts((body.twists.prefixed(name) for name, body in bodies.items()), "port")
+        stresses = Layout({f"{name}.sigma": (body.stresses,) for name, body in bodies.items() if body.stresses})
+        size, stop = velocities.size + stresses.size, np.cumsum([len(body.columns) for body in bodies.values()])
+        fields = {
+            f"{name}.body": partial(_field, body, int(end) - len(body.columns), size)
+            for (name, body), end in zip(bodies.items(), stop, strict=True)
+        }
+        return ElasticMatrices(*map(diagonal, zip(*(body.matrices for body in bodies.values()), strict=True))).system(
+            velocities,
+            ports,
+            stresses,
+            Fields(fields),
+            {f"{name}.sigma": body.elastic.stresses for name, body in bodies.items() if body.stresses},
+        )
 
     def joint(self, name: str) -> Connection:
         if not isinstance(name, str) or name not in self.joints:
@@ -89,6 +107,11 @@ class System:
         free = f"{moving} velocities − {self.multipliers.size} rows closed = {moving - self.multipliers.size}"
         rows["free"] = f"{free} (more where joints repeat each other)"
         return facts("System", rows | {"open ports": name_list(self.ports)}) + _tables(self)
+
+
+def _field(body: Body, start: int, size: int) -> Field:
+    """The field of a body whose velocities begin at this row of a system."""
+    return body.field.in_rows(lambda A: sp.csr_array((A.data, A.indices + start, A.indptr), shape=(A.shape[0], size)))
 
 
 def fits(system: System, state: object) -> State:

@@ -295,6 +295,9 @@ class _Inverted(ShiftInvert):
         f = b.reshape(self.n, -1)
         return self.fixed.solve(f, np.zeros((len(self.fixed.G), f.shape[1]))).reshape(b.shape)
 
+    def below(self, value: float) -> int:
+        return -1  # not known: the factorisation is that at zero
+
 
 def _solver(K: Matrix, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """The function f → x of K x = f on the coordinates `free`, all others at zero. Raises InputError if K is singular."""

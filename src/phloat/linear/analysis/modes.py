@@ -2,7 +2,8 @@
 
 A lossless (v | σ) system is a symmetric eigenvalue problem: with M and C the two blocks of E and L the coupling, ω are the
 singular values of C^(-½) Lᵀ Z M^(-½) on the free motions Z. Nothing is squared, so rigid modes are exact zeros. Large systems use
-shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ, or with the stresses as unknowns if C⁻¹ is full.
+shift-invert of K − sM with K = L C⁻¹ Lᵀ on a sparse basis of the motions that the joints allow, with the stresses as unknowns if
+C⁻¹ is full.
 
 With damping, λ² M + λ R + K in the basis V of the undamped modes is λ² + λ D + Ω² with D = VᵀR V. If D is diagonal (proportional
 damping) each mode has its poles in closed form. Otherwise they are the eigenvalues of [[0, Ω], [−Ω, −D]].
@@ -25,7 +26,7 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.energy_form import ZERO, energy_form
 from phloat.linear.analysis.kinds import EQUAL, mode_kinds
-from phloat.linear.analysis.shift_invert import ShiftInvert
+from phloat.linear.analysis.shift_invert import SPARE, ShiftInvert
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor
@@ -239,16 +240,18 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
     """The lowest modes of a large system, by shift-invert; raises AccuracyError if their error is larger than 1e-7."""
-    model = SecondOrder.from_system(undamped(system))
+    whole = SecondOrder.from_system(undamped(system))
+    model, Z, free = whole.on_free_motions()
     inverted = None if model.C_inverse is None else _shifted_near_lowest(model, count)
     if inverted is None or not inverted.accurate:  # round-off of stiff parts hides soft ones in K: keep the stresses
         inverted = _shifted_near_lowest(model, count, mixed=True)
-    squared, v, rigid = _split_rigid(model, inverted.with_missed_modes(*inverted.pairs), -1e-6 * inverted.shift)
+    v = np.asarray(Z @ inverted.with_missed_modes(*inverted.pairs))
+    squared, v, rigid = _split_rigid(whole, v, -1e-6 * inverted.shift)
     squared, v = squared[:count], v[:, :count]
-    gap = np.abs(model.G @ v).max(initial=0.0) / np.abs(v).max()
+    gap = np.abs(whole.G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
         raise AccuracyError(f"modes violate the joints by {gap:.1e}")
-    if (error := inverted.residual(squared, v)) > 1e-7:
+    if (error := inverted.residual(squared, v[free])) > 1e-7:
         raise AccuracyError(f"mode shapes have an error of {error:.1e}; ask for more modes, or eliminate the joints")
     return Modes(system, np.sqrt(squared), min(rigid, count), v)
 
@@ -256,7 +259,7 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
 def _shifted_near_lowest(model: SecondOrder, count: int, *, mixed: bool = False) -> ShiftInvert:
     """Shift-invert with its modes, at a shift just below zero of the size of the lowest elastic eigenvalue."""
     scale = 1e-9 * model.stiff.max() / largest(model.M.diagonal())
-    count_searched = count + 4
+    count_searched = count + SPARE
     for _ in range(8):
         inverted = ShiftInvert(model, -scale, mixed=mixed)
         value, _ = inverted.run(count_searched)

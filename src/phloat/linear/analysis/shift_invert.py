@@ -7,11 +7,15 @@ import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.eigen import lanczos, unit_mass
-from phloat.algebra.sparse import random_start
+from phloat.algebra.sparse import csr, random_start
+from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.second_order import Factor, SecondOrder
 
 BLOCK_STEPS = 200
-EXACT = 1e-13  # relative correction below which a solution needs no further one
+SPARE = 4  # modes that are computed beyond those asked for
+EXACT = 1e-12  # relative correction below which a solution needs no further one
+CONVERGED = 1e-12  # relative accuracy of the eigenvalues at which an iteration ends
+COUNTED = 1e-2  # relative correction of a solution up to which the signs of pivots are those of eigenvalues
 ACCURATE = 1e-9  # relative size of the last correction up to which a solution is accurate
 
 
@@ -22,7 +26,7 @@ class ShiftInvert:
     """
 
     def __init__(self, model: SecondOrder, shift: float, *, mixed: bool = False):
-        self.M, self.shift, self.n = model.M, shift, model.size
+        self.model, self.M, self.shift, self.n, self.mixed = model, model.M, shift, model.size, mixed
         self.free = self.n - model.G.shape[0]
         self.factor = Factor(model, -shift, 0.0, mixed=mixed)
         self.factor.solve(self.M @ random_start(self.n))
@@ -37,6 +41,9 @@ class ShiftInvert:
     def with_missed_modes(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v (velocities, modes) of one Krylov sequence, with the modes of clusters that it has missed up to the last value."""
         count = len(value)
+        gap = int(np.argmax(np.diff(value[-SPARE - 1 :]))) + max(count - SPARE, 1)
+        if count > 1 and self.below(0.5 * (value[gap - 1] + value[gap])) == gap:
+            return v
         while v.shape[1] < self.free - 1:
             missed, _ = self.run(1, v, tolerance=1e-2)
             if missed[0] > 0.98 * value[-1]:
@@ -45,7 +52,24 @@ class ShiftInvert:
             value, v = np.sort(np.append(value, missed))[:count], np.hstack([v, w])
         return v
 
-    def run(self, count: int, modes: np.ndarray | None = None, tolerance: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def below(self, value: float) -> int:
+        """The number of eigenvalues below a value, by the signs of the pivots of K − value M (Sylvester); −1 if not known."""
+        model = self.model
+        if self.mixed or model.G.shape[0] or model.C_inverse is None or not value > 0.0:
+            return -1
+        S = csr(model.K - value * model.M)
+        try:
+            factor = SaddleFactor(S, size=model.K.diagonal() + value * model.M.diagonal(), pivot=0.0)
+        except RuntimeError:  # exactly singular
+            return -1
+        factor.solve(self.M @ random_start(self.n), corrections=1)
+        if (factor.lu.perm_r != factor.lu.perm_c).any() or not factor.errors[0] < COUNTED:
+            return -1
+        return int((factor.lu.U.diagonal() < 0.0).sum())
+
+    def run(
+        self, count: int, modes: np.ndarray | None = None, tolerance: float = CONVERGED
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The `count` lowest eigenvalues, ascending, and vectors of unit mass, M-orthogonal to `modes`, by Lanczos' method."""
         modes = np.zeros((self.n, 0)) if modes is None else modes
         remaining = self.free - modes.shape[1]

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from phloat.algebra.elimination import free_motions
 from phloat.algebra.sparse import (
     Matrix,
     block_inverse,
@@ -31,6 +32,7 @@ from phloat.linear.form.saddle import SaddleFactor, solve_real
 
 RANGE = 1e10  # ratio of squared frequencies up to which stresses can be computed without the velocities
 PIVOT = 1e-3  # threshold of pivots that keeps the fill of a symmetric matrix
+FULLER = 4  # entries of a sparse basis of the free motions, relative to those of the joints and the velocities
 LOCAL = 40  # velocities of a cell that share no mass with those of other cells
 
 
@@ -72,6 +74,21 @@ class SecondOrder:
         D = R[:n, :n] - J[:n, :n] if damped else -J[:n, :n]
         blocks = (E[:n, :n], D, -J[:n, n:], E[n:, n:], system.G[:, :n], system.B[:n], system.B[n:], system.B_lam)
         return cls(*map(csr, (*blocks, system.P[:n], system.P[n:])))
+
+    def on_free_motions(self) -> tuple[SecondOrder, Matrix, np.ndarray]:
+        """The form in coordinates x of the motions that the joints allow, without joints, Z of v = Z x, and which v are x.
+
+        The factor then has far less fill than that of the saddle. If Z is not sparse, as for a chain of rigid bodies, it is the
+        identity, and the joints stay.
+        """
+        n = self.size
+        Z, free = free_motions(self.G, self.M.diagonal())
+        if Z.nnz > FULLER * (n + self.G.nnz):
+            return self, csr(sp.eye_array(n)), np.arange(n)
+        square = {name: csr(Z.T @ getattr(self, name) @ Z) for name in ("M", "D")}
+        tall = {name: csr(Z.T @ getattr(self, name)) for name in ("L", "B_v", "P_v")}
+        none = {"G": zero_matrix(0, Z.shape[1]), "B_lam": zero_matrix(0, self.B_lam.shape[1])}
+        return replace(self, **square, **tall, **none), Z, free
 
     @cached_property
     def S(self) -> np.ndarray:

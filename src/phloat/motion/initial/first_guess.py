@@ -31,7 +31,9 @@ def initial_guess(
     Joint coordinates are zero, those of `near`, or their targets; with a seed, free angles are random.
     """
     fixed = guess | values
-    state = rest_state(system.bodies, system.layout).with_values({n: v.reshape(system.layout.shape(n)) for n, v in fixed.items()})
+    state = rest_state(system.bodies, system.layout).with_values(
+        {n: v.reshape(system.layout.shape(n)) for n, v in fixed.items()}
+    )
     poses, random, tree = Poses(system, state, fixed), np.random.default_rng(seed), []
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in fixed and poses.is_oriented(name)}
     coordinates: dict[str, dict[Row | Attitude, float]] = {}
