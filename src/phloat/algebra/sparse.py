@@ -26,6 +26,7 @@ Matrix: TypeAlias = sp.csr_array
 
 RANK_TOLERANCE = 1e-9  # of rows of unit length: singular values that count as zero
 SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal: eigenvalues that count as zero
+INDEPENDENT = 1e-9  # eigenvalue of the Gram matrix of rows of unit length from which they are independent
 DENSE_ROWS = 600  # rows up to which the rank is computed by a dense pivoted QR
 DENSE_BLOCK = 600  # rows of a block up to which its eigenvalues are computed
 LARGE = (
@@ -114,6 +115,16 @@ def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape
         value.append(block[i, j])
     entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
     return csr(sp.coo_array(entries, shape=shape))
+
+
+def summed(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int]) -> Matrix:
+    """A matrix from entries, of which those at one place are summed in their order: equal input gives equal bits."""
+    order = np.lexsort((column, row))
+    row, column, value = row[order], column[order], value[order]
+    first = np.flatnonzero(np.diff(row, prepend=-1) | np.diff(column, prepend=-1))
+    sums = np.add.reduceat(value, first) if len(first) else value
+    starts = np.searchsorted(row[first], np.arange(shape[0] + 1))
+    return csr(sp.csr_array((sums, column[first], starts), shape=shape))
 
 
 def scattered(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Matrix:
@@ -279,6 +290,9 @@ def dependencies(G: Matrix) -> np.ndarray:
     factor = spla.splu(gram + 1e-10 * sp.eye_array(rows, format="csc"))
     inverse = spla.LinearOperator(gram.shape, factor.solve, dtype=float)
     options = {"sigma": -1e-10, "OPinv": inverse, "v0": random_start(rows), **SEEDED}
+    smallest = spla.eigsh(gram, k=1, tol=1e-2, return_eigenvectors=False, **options)[0]
+    if smallest > INDEPENDENT:
+        return np.zeros((rows, 0))
     for count in (8, 64, 512):
         _, vector = spla.eigsh(gram, k=count, **options)
         # the Gram matrix squares, so 1e-9 looks like 0; the singular values on its lowest vectors do not

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, entry_rows, largest, submatrix
+from phloat.algebra.sparse import Matrix, assembled, csr, diagonal, entry_rows, largest, submatrix, summed
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis, slaved_basis
 from phloat.bodies.construction import Construction
@@ -313,26 +313,12 @@ class Body:
     @cached_property
     def _linear(self) -> LinearPHDAE:
         """The system that `linear` returns, computed at the first use."""
-        return self.matrices.system(
+        return matrices_at_rest([self]).system(
             self.velocities,
             self.twists,
             Layout({"sigma": (self.stresses,)} if self.stresses else {}),
             Fields({"body": lambda: on_rows(self.field, self.stresses)}),
             {"sigma": self.elastic.stresses} if self.stresses else {},
-        )
-
-    @cached_property
-    def matrices(self) -> ElasticMatrices:
-        """The matrices of `linear`."""
-        rigid, D, R = len(self.active), self.elastic.D, self.elastic.R_d
-        size = rigid + self.coordinates
-        twists = [self._twist(port).T for port in self.ports.values()]
-        return ElasticMatrices(
-            M=self.inertia.at_rest(self.active),
-            C=self.elastic.C,
-            D=sp.csr_array((D.data, D.indices + rigid, D.indptr), shape=(self.stresses, size)),
-            R=sp.csr_array((R.data, R.indices + rigid, np.append([0] * rigid, R.indptr)), shape=(size, size)),
-            B=csr(np.hstack(twists) if twists else np.zeros((size, 0))),
         )
 
     @property
@@ -349,9 +335,38 @@ class Body:
         unit = csr(sp.eye_array(len(self.columns)))
         return Field(points, csr(sp.hstack([rigid, self.shape.displacement(places)])), body=self, velocities=unit)
 
-    def _twist(self, port: Port) -> np.ndarray:
+    def twist_at_rest(self, port: Port) -> np.ndarray:
         """The matrix from the existing velocities to the existing twist components of a port, undeformed."""
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
+
+
+def matrices_at_rest(bodies: Sequence[Body]) -> ElasticMatrices:
+    """The matrices of bodies at rest that are not connected, with their velocities and stresses one after the other."""
+    entries: list[tuple[np.ndarray, ...]] = []
+    twists, coordinates, size, inputs = [], [np.zeros(0, dtype=int)], 0, 0
+    for body in bodies:
+        columns = size + np.arange(len(body.columns))
+        row, column, value = body.inertia.entries_at_rest(body.active)
+        entries.append((row + size, column + size, value))
+        coordinates.append(columns[len(body.active) :])
+        for port in body.ports.values():
+            twists.append((columns, inputs + np.arange(len(body.active)), body.twist_at_rest(port).T))
+            inputs += len(body.active)
+        size += len(columns)
+    row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
+    eta, D, R = (
+        np.concatenate(coordinates),
+        diagonal([b.elastic.D for b in bodies]),
+        diagonal([b.elastic.R_d for b in bodies]),
+    )
+    places = eta[entry_rows(R)], eta[R.indices]
+    return ElasticMatrices(
+        M=summed(row, column, value, (size, size)),
+        C=diagonal([body.elastic.C for body in bodies]),
+        D=sp.csr_array((D.data, eta[D.indices], D.indptr), shape=(D.shape[0], size)),
+        R=csr(sp.coo_array((R.data, places), shape=(size, size))),
+        B=assembled(twists, (size, inputs)),
+    )
 
 
 def ports_at(shape: Shape, places: Mapping[str, float]) -> dict[str, Port]:

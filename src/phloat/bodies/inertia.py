@@ -24,10 +24,9 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from phloat.algebra.cross import cross, skew
-from phloat.algebra.sparse import Matrix, csr, submatrix, weighted, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, entry_rows, submatrix, summed, weighted, zero_matrix
 from phloat.errors import InputError
 
 MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
@@ -163,16 +162,22 @@ class Inertia:
 
     def at_rest(self, active: Sequence[int] = range(6)) -> Matrix:
         """M(0), sparse: the rows `active` of (v_P, ω), then those of η̇."""
-        n, rigid = self.S.shape[1], len(active)
-        M_r = np.zeros((6, 6 + n))
+        return summed(*self.entries_at_rest(active), (len(active) + self.S.shape[1],) * 2)
+
+    def entries_at_rest(self, active: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, columns and values of M(0), to be summed where they coincide."""
+        rigid, index = len(active), list(active)
+        M_r = np.zeros((6, 6 + self.S.shape[1]))
         M_r[:3, :3], M_r[:3, 3:6], M_r[:3, 6:] = self.m * np.eye(3), skew(self.s0).T, self.S
         M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
-        M_r = M_r[list(active)]
-        M_r = np.hstack([M_r[:, list(active)], M_r[:, 6:]])
+        M_r = M_r[index][:, index + list(range(6, M_r.shape[1]))]
         i, j = np.nonzero(M_r)
-        k, M_ff, value = j >= rigid, self.M_ff.tocoo(), M_r[i, j]
-        row, column = np.concatenate([i, j[k], M_ff.row + rigid]), np.concatenate([j, i[k], M_ff.col + rigid])
-        return csr(sp.coo_array((np.concatenate([value, value[k], M_ff.data]), (row, column)), shape=(rigid + n,) * 2))
+        elastic, value = j >= rigid, M_r[i, j]
+        parts = [self.M_s, *(self.W_ab[a][a] for a in range(3))]
+        rows = [i, j[elastic], *(entry_rows(part) + rigid for part in parts)]
+        columns = [j, i[elastic], *(part.indices + rigid for part in parts)]
+        values = [value, value[elastic], *(part.data for part in parts)]
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
 
     def selected(self, keep: np.ndarray) -> Inertia:
         """The inertia in the deformation coordinates of a mask."""

@@ -10,11 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, joined_layouts
-from phloat.algebra.sparse import diagonal
 from phloat.algebra.tables import facts, grid, name_list
-from phloat.bodies.body import Body
+from phloat.bodies.body import Body, matrices_at_rest
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.form.elastic import ElasticMatrices
 from phloat.linear.form.fields import Field, Fields
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.actuators import Actuator
@@ -82,7 +80,7 @@ class System:
             f"{name}.body": partial(_field, body, int(end) - len(body.columns), size)
             for (name, body), end in zip(bodies.items(), stop, strict=True)
         }
-        return ElasticMatrices(*map(diagonal, zip(*(body.matrices for body in bodies.values()), strict=True))).system(
+        return matrices_at_rest(list(bodies.values())).system(
             velocities,
             ports,
             stresses,
