@@ -137,7 +137,9 @@ def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> 
 
 def _constrained_step(K: Matrix, G: Matrix, f: np.ndarray, particular: np.ndarray) -> np.ndarray:
     """The shortest δ with G δ = G `particular` that solves K δ = f on the motions that the joints allow."""
-    Z, _ = free_motions(G, np.ones(len(f)))
+    Z, free = free_motions(G, np.ones(len(f)))
+    if not len(free):
+        return particular
     reduced, sizes = csr(Z.T @ K @ Z), abs(Z).T @ (abs(K) @ abs(Z))
     terms, size = (abs(a).max(axis=0).toarray().ravel() for a in (sizes, reduced))
     # a soft motion beside stiff ones counts as much as these; a free one, whose stiffness is round-off, does not move
