@@ -28,6 +28,7 @@ RANK_TOLERANCE = 1e-9  # of rows of unit length: singular values that count as z
 SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal: eigenvalues that count as zero
 INDEPENDENT = 1e-9  # eigenvalue of the Gram matrix of rows of unit length from which they are independent
 DENSE_ROWS = 600  # rows up to which the rank is computed by a dense pivoted QR
+DENSE_ENTRIES = 20_000  # entries up to which a matrix is summed as a dense array
 DENSE_BLOCK = 600  # rows of a block up to which its eigenvalues are computed
 LARGE = (
     10_000  # unknowns from which a factor by nested dissection is quicker (5000), and its compiled code worth loading
@@ -107,12 +108,14 @@ def stacked(blocks: Sequence[Sequence[object]]) -> Matrix:
 
 def assembled(blocks: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
     """The sum of dense blocks (rows, columns, values) as one sparse matrix."""
-    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
+    row, column, value = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
     for rows, columns, block in blocks:
         i, j = np.nonzero(block)
         row.append(rows[i])
         column.append(columns[j])
         value.append(block[i, j])
+    if not value:
+        return zero_matrix(*shape)
     entries = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
     return csr(sp.coo_array(entries, shape=shape))
 
@@ -129,18 +132,20 @@ def summed(row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[
 
 def scattered(blocks: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> Matrix:
     """The sum of dense blocks of equal size, (cells, m, n), at rows (cells, m) and columns (cells, n)."""
-    return scattered_groups([(rows, columns, blocks)], shape)
+    i, j = np.broadcast_arrays(rows[:, :, None], columns[:, None])
+    return csr(sp.coo_array((blocks.ravel(), (i.ravel(), j.ravel())), shape=shape))
 
 
-def scattered_groups(groups: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
-    """The sum of groups of dense blocks, each (rows, columns, blocks) as in `scattered`."""
-    row, column, value = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
-    for rows, columns, blocks in groups:
-        i, j = np.broadcast_arrays(rows[:, :, None], columns[:, None])
-        row.append(i.ravel())
-        column.append(j.ravel())
-        value.append(blocks.ravel())
-    return csr(sp.coo_array((np.concatenate(value), (np.concatenate(row), np.concatenate(column))), shape=shape))
+def scattered_rows(groups: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int]) -> Matrix:
+    """The sum of groups of dense blocks, each (rows, columns, blocks) as in `scattered`, whose rows are distinct in a group."""
+    if shape[0] * shape[1] <= DENSE_ENTRIES:
+        out = np.zeros(shape)
+        for rows, columns, blocks in groups:
+            out[rows[:, :, None], columns[:, None]] += blocks
+        return csr(out)
+    places = [np.broadcast_arrays(rows[:, :, None], columns[:, None]) for rows, columns, _ in groups]
+    row, column = (np.concatenate([place[k].ravel() for place in places]) for k in (0, 1))
+    return csr(sp.coo_array((np.concatenate([blocks.ravel() for *_, blocks in groups]), (row, column)), shape=shape))
 
 
 def unit_columns(chosen: np.ndarray, size: int) -> Matrix:

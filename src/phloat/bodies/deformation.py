@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.transform import Rotation
 
+from phloat.algebra.cross import crosses, rotation
 from phloat.algebra.sparse import Matrix, csr
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.elasticity import radius
@@ -26,6 +26,7 @@ from phloat.errors import InputError
 Far = np.ndarray
 FREE: Far = np.zeros((2, 2, 2), dtype=bool)
 PLACES = 200  # places of a mesh where rotations are evaluated, at most
+AT_ONCE = 2048  # states of equal bodies that are evaluated together
 TIMES = 16  # times with the largest rotations, at which strains and errors are evaluated
 # errors of the tip of a cantilever relative to its length: with the quadratic strain 0.25 to 0.45 θ³ of the largest rotation in a
 # frame fixed at the root, 0.03 to 0.15 θ³ in mean axes; without it the tip does not shorten, an error of 0.25 θ²
@@ -143,36 +144,49 @@ def largest_deformations(
     body_watch = watch(body)
     if body_watch is None or not len(t):
         return []
-    angles = [np.linalg.norm(body_watch.rotations(eta), axis=-1).max(axis=1, initial=0.0) for eta, _ in motions]
-    selected = [np.sort(np.argsort(angle)[-TIMES:]) for angle in angles]
-    eta, sigma = (np.concatenate([m[k][s] for m, s in zip(motions, selected, strict=True)]) for k in (0, 1))
-    quantities = (
-        body_watch.errors(eta, sigma, far),
-        body_watch.strains(sigma).max(axis=1, initial=0.0),
-        body_watch.deflections(eta),
+    at_once = max(1, AT_ONCE // len(t))
+    parts = (motions[k : k + at_once] for k in range(0, len(motions), at_once))
+    return [out for part in parts for out in _largest_together(body, body_watch, t, part, far)]
+
+
+def _largest_together(
+    body: Body, watched: Watch, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], far: Far
+) -> list[Deformation]:
+    """`largest_deformations` of few enough motions to evaluate all of their times at once."""
+    eta, sigma = (np.array([motion[k] for motion in motions]) for k in (0, 1))  # (motions, times, coordinates)
+    count = len(motions)
+    angle = np.linalg.norm(watched.rotations(eta.reshape(count * len(t), -1)), axis=-1).max(axis=1, initial=0.0)
+    angle = angle.reshape(count, len(t))
+    chosen = np.sort(np.argsort(angle, axis=1)[:, -TIMES:], axis=1)
+    eta, selected = (_at_times(values, chosen) for values in (eta, sigma))
+    loaded = _at_times(sigma, _most_loaded(body, sigma))
+    error = watched.errors(eta, selected, far).reshape(count, -1)
+    worst = np.argmax(error, axis=1)
+    columns = (
+        angle.max(axis=1),
+        watched.strains(selected).max(axis=1, initial=0.0).reshape(count, -1).max(axis=1, initial=0.0),
+        watched.deflections(eta).reshape(count, -1).max(axis=1),
+        error[np.arange(count), worst],
+        t[chosen[np.arange(count), worst]],
+        watched.stretches(loaded).reshape(count, -1).max(axis=1, initial=0.0),
+        watched.couplings(loaded).reshape(count, -1).max(axis=1, initial=0.0),
     )
-    each = zip(*(np.split(values, np.cumsum([len(s) for s in selected])[:-1]) for values in quantities), strict=True)
-    out = []
-    for (_, stress), angle, times, (error, strain, deflection) in zip(motions, angles, selected, each, strict=True):
-        k, loaded = int(np.argmax(error)), stress[_most_loaded(body, stress)]
-        out.append(
-            Deformation(
-                rotation=float(angle.max()),
-                strain=float(strain.max(initial=0.0)),
-                deflection=float(deflection.max()),
-                error=float(error[k]),
-                t=float(t[times[k]]),
-                stretch=float(body_watch.stretches(loaded).max(initial=0.0)),
-                coupling=float(body_watch.couplings(loaded).max(initial=0.0)),
-            )
-        )
-    return out
+    return [Deformation(*numbers) for numbers in np.column_stack(columns).tolist()]
+
+
+def _at_times(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """The rows of values (motions, times, numbers) at some times of each motion (motions, chosen), one after the other."""
+    if values.shape[1] <= TIMES:
+        return values.reshape(values.shape[0] * values.shape[1], -1)
+    return np.take_along_axis(values, times[..., None], axis=1).reshape(times.size, -1)
 
 
 def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:
-    """Indices of the times with the largest values of every stress resultant."""
-    parts = [np.abs(sigma[:, block]).max(axis=1, initial=0.0) for block in body.elastic.stresses.slices.values()]
-    return np.unique([np.argsort(part)[-TIMES:] for part in parts]).astype(int)
+    """Indices of the times with the largest values of every stress resultant, (motions, times)."""
+    parts = [np.abs(sigma[..., block]).max(axis=2, initial=0.0) for block in body.elastic.stresses.slices.values()]
+    return np.concatenate(
+        [np.zeros((len(sigma), 0), int), *(np.argsort(part, axis=1)[:, -TIMES:] for part in parts)], axis=1
+    )
 
 
 POINTS = 16  # points of the midpoint rule along a beam, at least
@@ -233,15 +247,15 @@ class BeamWatch(Watch):
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
         slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
         stiff = 1.0 if self.stiffening else 0.0
-        R = Rotation.from_rotvec(psi.reshape(-1, 3)).as_matrix().reshape(*psi.shape, 3)
+        R = rotation(psi)
         stretch, e_x = N * self.compliance[:, 0, 0], np.array([1.0, 0.0, 0.0])
         exact = (1.0 + stretch)[..., None] * R[..., 0]
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)
-        load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # the model's T ignores bending
+        load = crosses(exact, n) - crosses(e_x + stiff * slope, n) * (1.0 - e_x)  # the model's T ignores bending
         curvature = self._curvatures(N, np.einsum("tpji,tpj->tpi", R, m + self._missing_moments(load)))
-        cross = np.cross(psi, curvature)
-        bend = curvature + 0.5 * cross + np.cross(psi, cross) / 12.0 - self._curvatures(N, m)
+        cross = crosses(psi, curvature)
+        bend = curvature + 0.5 * cross + crosses(psi, cross) / 12.0 - self._curvatures(N, m)
         error = self._displaced_axis(bend, exact, exact - modelled, m)
         if (k := np.flatnonzero(error > RESISTANCE_FROM)).size:
             resisted = self._resistance(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
@@ -258,7 +272,7 @@ class BeamWatch(Watch):
         first, hinged = _ends(m)
         first = first[:, None, None]
         rotation = np.where(first, self._from_start(bend), -self._from_end(bend))
-        increments = np.cross(rotation, tangent) + gap
+        increments = crosses(rotation, tangent) + gap
         path = np.where(first, self._from_start(increments), -self._from_end(increments))
         x = self._x / self.length
         chord = path[:, :1] + (path[:, -1:] - path[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])

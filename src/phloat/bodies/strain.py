@@ -120,11 +120,11 @@ class Elastic:
         return B
 
     def stress(self, eta: np.ndarray) -> np.ndarray:
-        """σ = C⁻¹ε(η)."""
+        """σ = C⁻¹ε(η) for η (…, n)."""
         Q = self.Q
-        strain = self.D @ eta
-        np.add.at(strain, Q.strain, 0.5 * Q.value * eta[Q.row] * eta[Q.column])
-        return self.C_inverse @ strain
+        strain = (self.D @ eta.T).T
+        np.add.at(strain.T, Q.strain, (0.5 * Q.value * eta[..., Q.row] * eta[..., Q.column]).T)
+        return np.asarray((self.C_inverse @ strain.T).T)
 
     def selected(self, keep: np.ndarray, strains: np.ndarray) -> Elastic:
         """The elasticity in the coordinates and stresses of two masks."""

@@ -76,11 +76,11 @@ def check_state(system: System, state: State, *, t: float = 0.0, level: int = 5,
 
 def _largest_deformations(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
     """The largest deformation of each flexible body; large ones are evaluated again with ends fixed by joints."""
-    layout, out = system.layout, dict[str, Deformation]()
+    layout, slices, out = system.layout, system.layout.slices, dict[str, Deformation]()
 
     def motion(name: str) -> tuple[np.ndarray, np.ndarray]:
-        sigma = e[:, layout[f"{name}.sigma"]] if system.bodies[name].stresses else np.zeros((len(t), 0))
-        return e[:, layout[f"{name}.eta"]], sigma
+        sigma = e[:, slices[f"{name}.sigma"]] if system.bodies[name].stresses else np.zeros((len(t), 0))
+        return e[:, slices[f"{name}.eta"]], sigma
 
     for body, names in _equal_bodies(system, [name for name, body in system.bodies.items() if body.coordinates]):
         out |= dict(zip(names, largest_deformations(body, t, [motion(name) for name in names]), strict=False))

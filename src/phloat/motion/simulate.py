@@ -31,7 +31,7 @@ from phloat.motion.saving.files import locked
 from phloat.motion.saving.folder import Description
 from phloat.motion.saving.recorder import start_recording
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.system.state import State
+from phloat.system.state import State, constant_state
 from phloat.system.system import System, fits
 
 LinearController = Callable[[float, LinearOutputs], Mapping[str, object]]
@@ -164,7 +164,7 @@ def simulate(
         options = {"scheme": _linear_scheme(scheme), **_linear_events(events)}
         return _simulate_linear(system, state, u, controller, times | options)
     nonlinear_scheme = _nonlinear_scheme(scheme)
-    state = fits(system, state)
+    state = constant_state(fits(system, state))  # so that ports are evaluated once
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
     step = dt if nonlinear_scheme == Midpoint() else None

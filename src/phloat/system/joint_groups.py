@@ -158,10 +158,13 @@ class JointGroup:
 
 
 class JointGroups:
-    """All joints of a system by groups, and the frames of its bodies."""
+    """All joints of a system by groups, the frames of its bodies, and the indices of w in e."""
 
     def __init__(self, bodies: Mapping[str, Body], joints: Mapping[str, Connection], layout: Layout) -> None:
-        self.velocities = _velocity_columns(bodies)
+        self.velocities, self.all_joints = _velocity_columns(bodies), joints
+        slices, parts = layout.slices, ("v_P", "omega", "eta_dot")
+        blocks = [slices[name] for body in bodies for part in parts if (name := f"{body}.{part}") in slices]
+        self.in_state = np.concatenate([np.arange(block.start, block.stop) for block in blocks] or [np.zeros(0, int)])
         self.frames = frames_of(bodies, layout, self.velocities)
         numbers = {name: i for i, name in enumerate(bodies)} | {"": len(bodies)}
         by_kind: dict[object, list[Connection]] = {}
@@ -175,6 +178,36 @@ class JointGroups:
             )
             for group in by_kind.values()
         )
+
+    @cached_property
+    def length_powers(self) -> np.ndarray:
+        """The powers of lengths in the units of all multipliers' rows."""
+        return np.array([row.length_power for c in self.all_joints.values() for row in c.rows], dtype=int)
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether joints with rows close no loop of bodies and ground."""
+        joints = [c for group in self.groups if group.rows for c in group.joints]
+        root: dict[str, str] = {}
+
+        def origin(name: str) -> str:
+            while (above := root.get(name, name)) != name:
+                root[name] = root.get(above, above)  # shortens the way for the next
+                name = above
+            return name
+
+        for c in joints:
+            first, second = origin(c.first.body), origin(c.second.body)
+            if first == second:
+                return False
+            root[second] = first
+        return True
+
+    @cached_property
+    def fixed_ends(self) -> bool:
+        """Whether no joint is driven, and no locked ball joint aligns triads that agree at the start."""
+        joints = [group.joints[0] for group in self.groups]
+        return not any(c.driven or any(row.function == "spin" for row in c.rows) for c in joints)
 
     def at(self, e: np.ndarray) -> Iterator[tuple[JointGroup, PortState, PortState]]:
         """Every group with the ports of its joints at a state e."""

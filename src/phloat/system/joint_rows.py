@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, assembled, csr, scattered_groups, weighted
+from phloat.algebra.sparse import Matrix, assembled, csr, scattered_rows, weighted
 from phloat.bodies.body import Port
 from phloat.joints.laws import Law
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
@@ -35,27 +35,35 @@ def grouped_ports(system: System, state: State) -> list[tuple[JointGroup, PortSt
     return computed_once(state, system, lambda: list(system.joint_groups.at(state.e)))
 
 
+def grouped_rates(system: System, state: State) -> list[tuple[JointGroup, tuple[np.ndarray, np.ndarray]]]:
+    """Every group of joints with the rates of its rows per velocity of both bodies, (joints, rows, velocities)."""
+
+    def rates() -> list[tuple[JointGroup, tuple[np.ndarray, np.ndarray]]]:
+        return [(g, row_rates(g.rows, first, second)) for g, first, second in grouped_ports(system, state)]
+
+    return computed_once(state, (system, "rates"), rates)
+
+
 def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, Matrix]:
     """G and B_λ at a state: 0 = −G z + B_λ u."""
-    slices, rates, drives = system.multipliers.slices, [], []
-    for group, first, second in grouped_ports(system, state):
+    slices, blocks, drives = system.multipliers.slices, [], []
+    for group, rates in grouped_rates(system, state):
         if group.rows:
             start = np.array([slices[c.name].start for c in group.joints])
-            rows = start[:, None] + np.arange(len(group.rows))
-            rates += place_rates(group, rows, row_rates(group.rows, first, second), places)
+            blocks += place_rates(group, start[:, None] + np.arange(len(group.rows)), rates, places)
     for name, c in system.joints.items():
         if c.driven:
             stop = slices[name].stop
             driving = _driving(c, port_state(c.second, state))
             drives.append((np.arange(stop - len(c.driven), stop), system.ports.indices([name]), driving))
     count = system.multipliers.size
-    return scattered_groups(rates, (count, places.size)), assembled(drives, (count, system.ports.size))
+    return scattered_rows(blocks, (count, places.size)), assembled(drives, (count, system.ports.size))
 
 
 def place_rates(
     group: JointGroup, rows: np.ndarray, rates: tuple[np.ndarray, np.ndarray], places: VelocityColumns
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Rates (joints, rows, velocities) of a group per velocity of its bodies, as blocks for `scattered_groups`."""
+    """Rates (joints, rows, velocities) of a group per velocity of its bodies, as blocks for `scattered_rows`."""
     return [(rows, end.velocities(places), rate) for end, rate in zip((group.first, group.second), rates, strict=True)]
 
 

@@ -203,6 +203,11 @@ class ConstantState(State):
         return computed_once(self, body, lambda: State.pose(self, body))
 
 
+def constant_state(state: State) -> ConstantState:
+    """The state with values computed from it cached."""
+    return state if isinstance(state, ConstantState) else ConstantState(state.bodies, state.layout, state.e)
+
+
 def computed_once(state: State, key: Hashable, make: Callable[[], T]) -> T:
     """make(); for a `ConstantState`, make() is called once for each key and its value is cached."""
     if not isinstance(state, ConstantState):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,6 +60,11 @@ class System:
     def joint_groups(self) -> JointGroups:
         """The joints by groups that are evaluated together."""
         return JointGroups(self.bodies, self.joints, self.layout)
+
+    @cached_property
+    def run_buffers(self) -> dict[tuple[str, ...], Any]:
+        """The packed buffers of runs, by the ports that have inputs; each run takes a copy."""
+        return {}
 
     @cached_property
     def size(self) -> float:
@@ -132,7 +138,7 @@ def fits(system: System, state: object) -> State:
     if not np.isfinite(state.e).all():
         quantity = state.layout.owner(int(np.argmin(np.isfinite(state.e))))
         raise InputError(f"the state holds NaN or infinity at {quantity}")
-    return replace(state, bodies=system.bodies)
+    return state if state.bodies is system.bodies else replace(state, bodies=system.bodies)
 
 
 # --- tables for notebooks --------------------------------------------------------------------------------------------

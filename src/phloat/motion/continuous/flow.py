@@ -15,9 +15,9 @@ from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.signals import CENTRAL
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
-from phloat.motion.run.assembly import load_state
 from phloat.motion.run.compilation import announce_compilation
 from phloat.motion.run.run import Run
+from phloat.motion.run.states import load_state
 from phloat.system.state import State
 
 CLOSING, CLOSED = 4, 1e-13  # maximum number of corrections of gaps, and their tolerance

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, scattered_groups
+from phloat.algebra.sparse import Matrix, csr, scattered_rows
 from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, finite, mapping
 from phloat.joints.port_state import PortState
@@ -227,7 +227,7 @@ class Closure:
                 blocks += [(rows[None], places.columns[end.body][None], rate[None])] if end.body else []
             count += len(rows)
         columns, units = self.unknowns
-        G = scattered_groups(blocks, (count, places.size))
+        G = scattered_rows(blocks, (count, places.size))
         return csr(G[:, columns] @ sp.diags_array(units))
 
     def scaled_gap(
