@@ -13,13 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.cross import crosses, rotation
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.elasticity import radius
 from phloat.bodies.beams.fields import Frame, conditions
 from phloat.bodies.beams.section import Section, Shaped
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
+from phloat.bodies.shape import in_turn
 from phloat.errors import InputError
 
 # motions of the far end relative to the held one that joints prevent, (first or last end held; about y, z; rotation, deflection)
@@ -144,13 +145,17 @@ def largest_deformations(
     body_watch = watch(body)
     if body_watch is None or not len(t):
         return []
-    at_once = max(1, AT_ONCE // len(t))
-    parts = (motions[k : k + at_once] for k in range(0, len(motions), at_once))
+    step = max(1, AT_ONCE // len(t))
+    parts = (motions[k : k + step] for k in range(0, len(motions), step))
     return [out for part in parts for out in _largest_together(body, body_watch, t, part, far)]
 
 
 def _largest_together(
-    body: Body, watched: Watch, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], far: Far
+    body: Body,
+    watched: BeamWatch | MeshWatch,
+    t: np.ndarray,
+    motions: Sequence[tuple[np.ndarray, np.ndarray]],
+    far: Far,
 ) -> list[Deformation]:
     """`largest_deformations` of few enough motions to evaluate all of their times at once."""
     eta, sigma = (np.array([motion[k] for motion in motions]) for k in (0, 1))  # (motions, times, coordinates)
@@ -184,9 +189,8 @@ def _at_times(values: np.ndarray, times: np.ndarray) -> np.ndarray:
 def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:
     """Indices of the times with the largest values of every stress resultant, (motions, times)."""
     parts = [np.abs(sigma[..., block]).max(axis=2, initial=0.0) for block in body.elastic.stresses.slices.values()]
-    return np.concatenate(
-        [np.zeros((len(sigma), 0), int), *(np.argsort(part, axis=1)[:, -TIMES:] for part in parts)], axis=1
-    )
+    latest = [np.argsort(part, axis=1)[:, -TIMES:] for part in parts]
+    return np.concatenate(latest, axis=1) if latest else np.zeros((len(sigma), 0), dtype=int)
 
 
 POINTS = 16  # points of the midpoint rule along a beam, at least
@@ -210,11 +214,13 @@ class BeamWatch(Watch):
 
     def resultants(self, sigma: np.ndarray) -> np.ndarray:
         """N, T, M_y, M_z at the points, (times, points, 4)."""
-        out = np.zeros((len(sigma), len(self.h), 4))
-        for k, name in enumerate(("N", "T", "M_y", "M_z")):
-            if name in self.stress:
-                out[:, :, k] = (self.stress[name] @ sigma.T).T
-        return out
+        return (self._all_stress @ sigma.T).T.reshape(len(sigma), len(self.h), 4)
+
+    @cached_property
+    def _all_stress(self) -> Matrix:
+        """The rows of N, T, M_y, M_z of each point in turn; zero for absent ones."""
+        none = zero_matrix(len(self.h), next(iter(self.stress.values())).shape[1])
+        return in_turn([self.stress.get(name, none) for name in ("N", "T", "M_y", "M_z")])
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
         """The largest strain over the section at every point, (times, points)."""

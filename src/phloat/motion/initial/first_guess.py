@@ -37,9 +37,9 @@ def initial_guess(
     poses, random, tree = Poses(system, state, fixed), np.random.default_rng(seed), []
     placed = {""} | {name for name in system.bodies if f"{name}.r_P" in fixed and poses.is_oriented(name)}
     coordinates: dict[str, dict[Row | Attitude, float]] = {}
-    for c, row, value in near + targets:
-        coordinates.setdefault(c.name, {})[row] = value
-    guessed = {c.name for c, _, _ in near}
+    for joint, row, value in near + targets:
+        coordinates.setdefault(joint.name, {})[row] = value
+    guessed = {joint.name for joint, _, _ in near}
     order = _PlacingOrder(list(system.joints.values()), placed)
     while (c := order.next()) is not None:
         tree.append(c.name)

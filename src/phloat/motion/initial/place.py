@@ -26,7 +26,6 @@ from phloat.system.joint_rows import (
     ends,
     grouped_ports,
     half_turns,
-    place_rates,
     sense,
     unwrapped,
 )
@@ -216,16 +215,20 @@ class Closure:
         for group, first, second in grouped_ports(self.system, state):
             if group.closed:
                 rows = count + np.arange(len(group.joints) * len(group.closed)).reshape(len(group.joints), -1)
-                rates = (rate / self._units(group)[..., None] for rate in row_rates(group.closed, first, second))
-                blocks += place_rates(group, rows, tuple(rates), places)
+                units = self._units(group)[..., None]
+                rates = row_rates(group.closed, first, second)
+                for end, rate in zip((group.first, group.second), rates, strict=True):
+                    rigid = end.columns < 6  # η is prescribed
+                    blocks.append((rows, end.velocities(places)[:, rigid], rate[..., rigid] / units))
                 count += rows.size
         for c, row, value in self.targets:
             unit = self.scaled_gap(row, *ends(c, state), value)[1] / (STIFFENING if c.name in self.stiffened else 1.0)
             rates_of_two = [np.atleast_2d(rate) / unit for rate in row.rate(*ends(c, state))]
-            rows = count + np.arange(len(rates_of_two[0]))
-            for end, rate in zip((c.first, c.second), rates_of_two, strict=True):
-                blocks += [(rows[None], places.columns[end.body][None], rate[None])] if end.body else []
-            count += len(rows)
+            of_row = count + np.arange(len(rates_of_two[0]))
+            for one_end, rate in zip((c.first, c.second), rates_of_two, strict=True):
+                if one_end.body:
+                    blocks.append((of_row[None], places.columns[one_end.body][None], rate[None]))
+            count += len(of_row)
         columns, units = self.unknowns
         G = scattered_rows(blocks, (count, places.size))
         return csr(G[:, columns] @ sp.diags_array(units))

@@ -76,7 +76,6 @@ class RunBuffers:
 
 def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> RunBuffers:
     """The buffers for joints, elements and all ports that have a signal."""
-    angles = joint_coordinates(system, state)
     names = tuple(name for name in system.ports if name in signals)
     if system.joint_groups.fixed_ends and not any(isinstance(signals[name], ServoSignal) for name in names):
         if names not in system.run_buffers:
@@ -85,6 +84,7 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
         _require_lengths(system, state)
     else:
         run = _packed_run(system, state, signals, names)
+    angles = joint_coordinates(system, state) if run.coordinates else {}
     for name, offset in run.coordinates:
         run.packed.w[offset + START_GAPS] = angles.get(name, 0.0)
     load_state(run, state)

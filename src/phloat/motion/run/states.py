@@ -144,7 +144,7 @@ def _unload(run: RunBuffers, group: EqualBodies, part: np.ndarray, numbers: np.n
     }
     if body.stresses:  # σ = C⁻¹ε(η) + pre-stress, which is an invariant
         before = np.array([run.prestress[i] for i in group.numbers[part]])
-        stress = body.elastic.stress(eta).reshape(times, len(part), -1) + before
-        values["sigma"] = stress.reshape(times * len(part), -1)
+        stress = body.elastic.stress(eta).reshape(times, *before.shape) + before
+        values["sigma"] = stress
     for quantity, index in group.indices.items():
-        e[:, index[part]] = values[quantity].reshape(times, len(part), -1)
+        e[:, index[part]] = values[quantity].reshape(times, *index[part].shape)
