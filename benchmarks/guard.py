@@ -49,6 +49,11 @@ def chain(links, plane):
     joints = [ph.Revolute("ground", "0.P"), *(ph.Revolute(f"{k}.C", f"{k + 1}.P") for k in range(links - 1))]
     return ph.connect({f"{k}": body for k in range(links)}, joints, gravity=(0.0, -9.81, 0.0), plane=plane)
 
+def different():
+    section = ph.Tube(diameter=0.1, wall=0.006)
+    bodies = {f"{k}": ph.Beam(length=0.5 + 0.01 * k, section=section, material=alu).discretise(8) for k in range(64)}
+    return ph.connect(bodies, [ph.Weld(f"{k}.C", f"{k + 1}.P") for k in range(63)])
+
 def crank_slider():
     steel, rate = ph.Material(E=2e11, rho=7870.0, nu=0.3), 150.0
     pin = lambda t: rate * 0.15 * np.array([-np.sin(rate * t), np.cos(rate * t)])
@@ -90,6 +95,7 @@ for links, plane, steps in ((2, "xy", 4000), (8, "xy", 1500), (64, "xy", 300), (
     system = timed(f"{name}: building", lambda: chain(links, plane), 5)
     state = timed(f"{name}: place", lambda: ph.place(system))
     run(name, system, state, {}, 1e-3, steps)
+timed("64 different links in space: building", different)
 slider, at_start, pin = crank_slider()
 run("crank-slider", slider, at_start, pin, 2e-5, 2000)
 run("hinged beam", *hinged_beam(), 5e-3, 1000)

@@ -11,6 +11,7 @@ import sys
 from importlib.metadata import version
 
 import beam_spaces
+import building
 import chains
 import compiling
 import ensembles
@@ -76,6 +77,7 @@ BENCHMARKS = {
     "frame": of_frame,
     "beam-spaces": beam_spaces.rows,
     "chains": chains.rows,
+    "building": building.rows,
     "threads": threads.rows,
     "crank-slider": first_plot.rows,
     "hinged-beam": long_run.rows,
@@ -124,6 +126,7 @@ def write(rows, header):
             for module in (
                 beam_spaces,
                 chains,
+                building,
                 threads,
                 first_plot,
                 long_run,
