@@ -34,6 +34,14 @@ def rotation(vector: np.ndarray) -> np.ndarray:
     return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S))
 
 
+def rotated(vector: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """x rotated by |vector| radians about `vector`, of many vectors, (…, 3)."""
+    angle = np.sqrt((vector * vector).sum(axis=-1, keepdims=True))
+    crossed = crosses(vector, x)
+    half = np.sinc(angle / (2 * np.pi))
+    return np.asarray(x + np.sinc(angle / np.pi) * crossed + 0.5 * half * half * crosses(vector, crossed))
+
+
 def rot(theta: float) -> np.ndarray:
     """The rotation by theta about z."""
     c, s = np.cos(theta), np.sin(theta)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.cross import crosses, rotation
+from phloat.algebra.cross import crosses, rotated
 from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.elasticity import radius
@@ -107,7 +107,7 @@ class MeshWatch(Watch):
         return csr(sp.kron(sp.eye_array(len(x)), np.linalg.inv(law()), format="csr") @ rows)
 
 
-def watch(body: Body) -> BeamWatch | MeshWatch | None:
+def watch(body: Body) -> AnyWatch | None:
     """The watch of a body, cached; None for a rigid body."""
     if not body.coordinates:
         return None
@@ -116,7 +116,8 @@ def watch(body: Body) -> BeamWatch | MeshWatch | None:
     return _WATCHES[body]
 
 
-_WATCHES: WeakKeyDictionary[Body, BeamWatch | MeshWatch] = WeakKeyDictionary()
+AnyWatch: TypeAlias = "BeamWatch | MeshWatch"
+_WATCHES: WeakKeyDictionary[Body, AnyWatch] = WeakKeyDictionary()
 
 
 def _mesh_watch(body: Body) -> MeshWatch:
@@ -151,11 +152,7 @@ def largest_deformations(
 
 
 def _largest_together(
-    body: Body,
-    watched: BeamWatch | MeshWatch,
-    t: np.ndarray,
-    motions: Sequence[tuple[np.ndarray, np.ndarray]],
-    far: Far,
+    body: Body, watched: AnyWatch, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], far: Far
 ) -> list[Deformation]:
     """`largest_deformations` of few enough motions to evaluate all of their times at once."""
     eta, sigma = (np.array([motion[k] for motion in motions]) for k in (0, 1))  # (motions, times, coordinates)
@@ -253,13 +250,12 @@ class BeamWatch(Watch):
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
         slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
         stiff = 1.0 if self.stiffening else 0.0
-        R = rotation(psi)
         stretch, e_x = N * self.compliance[:, 0, 0], np.array([1.0, 0.0, 0.0])
-        exact = (1.0 + stretch)[..., None] * R[..., 0]
+        exact = (1.0 + stretch)[..., None] * rotated(psi, np.broadcast_to(e_x, psi.shape))
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)
         load = crosses(exact, n) - crosses(e_x + stiff * slope, n) * (1.0 - e_x)  # the model's T ignores bending
-        curvature = self._curvatures(N, np.einsum("tpji,tpj->tpi", R, m + self._missing_moments(load)))
+        curvature = self._curvatures(N, rotated(-psi, m + self._missing_moments(load)))
         cross = crosses(psi, curvature)
         bend = curvature + 0.5 * cross + crosses(psi, cross) / 12.0 - self._curvatures(N, m)
         error = self._displaced_axis(bend, exact, exact - modelled, m)
@@ -316,14 +312,18 @@ class BeamWatch(Watch):
         return np.stack([np.zeros((count, p)), curvatures[:, 0], curvatures[:, 1]], axis=-1)
 
     @cached_property
+    def _element_ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last point of the element of each point."""
+        element = self.element
+        return np.searchsorted(element, element), np.searchsorted(element, element, side="right") - 1
+
+    @cached_property
     def _x(self) -> np.ndarray:
         return np.asarray(np.cumsum(self.h) - 0.5 * self.h)
 
     def _forces(self, N: np.ndarray, m: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """The internal force n at the points, (times, points, 3): M_z' = −n_y + N u_y',  M_y' = n_z − N u_z' in each element."""
-        first = np.searchsorted(self.element, self.element)
-        last = np.searchsorted(self.element, self.element, side="right") - 1
-        x = self._x
+        first, last, x = self._element_ends[0], self._element_ends[1], self._x
         rate = (m[:, last] - m[:, first]) / (x[last] - x[first])[:, None]
         pull = N[..., None] * slope
         return np.stack([N, pull[..., 1] - rate[..., 2], pull[..., 2] + rate[..., 1]], axis=-1)

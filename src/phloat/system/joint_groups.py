@@ -100,6 +100,8 @@ class EndGroup:
     def at(self, e: np.ndarray, r: np.ndarray, A: np.ndarray) -> PortState:
         """The ports at a state with these frames."""
         eta, x, Phi = e[self.eta], self.x, self.Phi
+        if not self.columns.size:  # as in `ground_port`
+            return PortState(x, A[self.body], np.zeros_like(x), Phi, self.Psi, eta, self.triad, self.columns)
         if self.Phi_2 is not None:  # as in `Port.at`
             slope = (self.Phi_2 @ eta[:, None, :, None])[..., 0]
             x, Phi = x - 0.5 * (slope @ eta[..., None])[..., 0], Phi + slope

@@ -133,7 +133,9 @@ class Beam:
         fields = BeamFields(nodes, self.theory, self._has_torsion(x), continuous=self.spaces == "paper")
         number = self.numbers(x)
         if fields.continuous or has_skew_sections(number):
-            free, inertia, elastic, ports = self._assembled(fields)
+            free, elastic, ports = self._assembled(fields)
+            inertia = _inertia(self, fields, free)
+            elastic = with_damping(elastic, self.damping, inertia, ports)
         else:
             unit = self.unit_arrays(fractions, fields.torsion)
             free, (inertia, elastic, ports) = unit.columns, self.from_unit(unit, number)
@@ -149,14 +151,13 @@ class Beam:
             construction=Construction(self).then("discretise", elements),
         )
 
-    def _assembled(self, fields: BeamFields) -> tuple[np.ndarray, Inertia, Elastic, dict[str, Port]]:
-        """The free coordinates of the fields, and inertia, elasticity and ports in them."""
+    def _assembled(self, fields: BeamFields) -> tuple[np.ndarray, Elastic, dict[str, Port]]:
+        """The free coordinates of the fields, and the undamped elasticity and the ports in them."""
         free = free_coordinates(fields, self.frame, self.length)
         shape = BeamShape(self.length, fields, free, self.sections, self.torsion_shares)
         number = self.pretwisted(gauss(fields.nodes)[0], fields.nodes)
         ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
-        inertia, elastic = _inertia(self, fields, free), beam_elastic(fields, number, free, self.stiffening)
-        return free, inertia, with_damping(elastic, self.damping, inertia, ports), ports
+        return free, beam_elastic(fields, number, free, self.stiffening), ports
 
     def cut_fractions(self, elements: int | Sequence[float]) -> np.ndarray:
         """The nodes, as fractions of the length, with ports, lumped masses, stations and jumps among them."""
@@ -304,7 +305,7 @@ def _unit_arrays(
     frame, lumps = dict(frame) if isinstance(frame, tuple) else frame, dict.fromkeys(masses, 1.0)
     beam = Beam(1.0, section, material, theory, frame, lumps, dict(ports), stiffening=stiffening)
     fields = BeamFields(np.frombuffer(fractions), theory, torsion)
-    free, _, elastic, at = beam._assembled(fields)
+    free, elastic, at = beam._assembled(fields)
     return UnitArrays(fields, free, np.array(masses, dtype=float), elastic, at)
 
 

@@ -9,6 +9,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from phloat.algebra.cross import rot, rotation
+from phloat.errors import finite
 from phloat.joints.rows import Row
 from phloat.joints.standard_rows import Attitude
 from phloat.system.connection import Connection
@@ -102,9 +103,7 @@ class Poses:
         self.system, self.start, self.fixed = system, start, fixed
         self.r, self.A = system.joint_groups.frames.at(start.e)
         self.numbers = {name: i for i, name in enumerate(system.bodies)} | {"": len(system.bodies)}
-        self.ports: dict[
-            str, tuple[tuple[np.ndarray, np.ndarray], ...]
-        ] = {}  # of each joint: point and triad of both ends
+        self.ports: dict[str, tuple[tuple[np.ndarray, np.ndarray], ...]] = {}  # point and triad of both ends of a joint
         identity = np.broadcast_to(np.eye(3), self.A.shape)
         for group in system.joint_groups.groups:
             ends = [end.at(start.e, np.zeros_like(self.r), identity) for end in (group.first, group.second)]
@@ -125,7 +124,8 @@ class Poses:
             # triads of bent sections are orthonormal to first order only
             u, _, vt = np.linalg.svd(D @ turn @ (self.A[j] @ V).T)
             self.A[j] = u @ vt @ self.A[j]
-        self._move(end.body, self.r[i] + self.A[i] @ x + D @ slide - self.A[j] @ y)
+        point = self.r[i] + self.A[i] @ x if fixed_end.body else x
+        self._move(end.body, point + D @ slide - self.A[j] @ y)
         return end.body
 
     def turn_to_joints(self, c: Connection, joints: list[Connection], name: str) -> None:
@@ -158,7 +158,9 @@ class Poses:
             self.r[self.numbers[name]] = r
 
     def state(self) -> State:
-        """The state with these poses."""
+        """The state with these poses. Raises InputError if one of them is not finite."""
+        for i in np.flatnonzero(~np.isfinite(self.r[:-1]).all(axis=1)):
+            finite(f"{list(self.system.bodies)[i]}.r_P", self.r[i], (3,))
         frames, e = self.system.joint_groups.frames, np.append(self.start.e, 0.0)
         plane = frames.theta < len(e) - 1
         turned = np.flatnonzero(plane)[
