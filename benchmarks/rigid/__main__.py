@@ -72,7 +72,7 @@ def of_method(code, method, judged, size, quick):
     runs = sweep(code, method, reference, size, 0.1 if quick else LONGEST)
     best = {f"{target:g}": to_accuracy(runs, target) for target in TARGETS}
     for entry in best.values():
-        count = min(max(entry["steps"], SAMPLES), runs[-1][0]) // SAMPLES * SAMPLES
+        count = min(-(-max(entry["steps"], 1) // SAMPLES) * SAMPLES, runs[-1][0])
         energy = code.energies(method, count, SAMPLES)
         entry["drift"] = float(np.abs(energy - energy[0]).max()) / kinetic
     few, many = (100, 300) if quick else (500, 2000)
