@@ -20,7 +20,7 @@ from phloat.motion.continuous.constant_mass import momenta_at_rest
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import momenta
 from phloat.motion.kernel.law_calls import EFFORT, call_law
-from phloat.motion.kernel.machine.compiler import entry, inner
+from phloat.motion.kernel.machine.compiler import inner
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, evaluate_pieces, pull
@@ -83,7 +83,7 @@ def configure(m, w, p, y):
         copy(n, y, u, w, v + 6)
 
 
-@entry
+@inner
 def steer(m, w, p, s, y):
     """Writes prescribed efforts, driven frames and targets, and their rates: (v, ω) of a frame, ω × d of directions."""
     for k in range(len(p.effort_indices)):
@@ -165,7 +165,7 @@ def law(m, w, r, rate):
     return force
 
 
-@entry
+@inner
 def update(m, w, p, s, y):
     """Everything that depends on (t, y): momenta, ports, rows, λ, and for each body Gᵀλ with prescribed efforts and Gᵀμ."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows

@@ -82,7 +82,7 @@ class Flow:
         start, groups = self.pattern.groups
         compiled.jacobian(
             *(self.model, self.w, self.offsets, self.run.packed.gravity, s, y, yd, self._units(y)),
-            *(start, groups, template.indptr, template.indices, by_y),
+            *(start, groups, template.indptr, template.indices, by_y, *np.empty((3, self.size))),
         )
         filled, ones = self.pattern.mass
         by_yd[filled], by_yd[ones] = self._blocks(s, y)[: len(filled)], 1.0
@@ -108,9 +108,8 @@ class Flow:
         return sp.csc_array((sign * self._blocks(s, y)[which], matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def _blocks(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        ev.update(self.model, self.w, self.offsets, s, y)
         out = np.empty(len(self.pattern.block_indices[0]))
-        compiled.blocks(self.model, self.w, self.offsets, out)
+        compiled.blocks(self.model, self.w, self.offsets, s, y, out)
         return out
 
     def _stiffness(self) -> np.ndarray:
@@ -180,7 +179,7 @@ class Flow:
     def _advanced_inputs(self, s: np.ndarray, step: float) -> np.ndarray:
         """The inputs with prescribed positions of drives moved along their velocities for a time `step`."""
         out, zero = s.copy(), np.zeros(self.size)
-        ev.steer(self.model, self.w, self.offsets, s, zero)
+        compiled.steer(self.model, self.w, self.offsets, s, zero)
         for row in self.offsets.drives:
             if row[ev.V_Y] < 0:
                 out[row[ev.V_VALUE] :][: row[ev.V_SIZE]] += step * self.w[row[ev.V_RATE] :][: row[ev.V_SIZE]]
@@ -226,8 +225,7 @@ class Flow:
     def powers(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it."""
         out = np.empty(2 * (len(self.model.entries) + len(self.model.bodies)))
-        ev.update(self.model, self.w, self.offsets, s, y)
-        compiled.powers(self.model, self.w, self.offsets, y, out, 0)
+        compiled.powers(self.model, self.w, self.offsets, s, y, out)
         return out
 
     def snapshot(
@@ -235,7 +233,7 @@ class Flow:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The numbers of an output row, multipliers of all entries and energies of springs, with the works up to this time."""
         packed, model, w = self.run.packed, self.model, self.w
-        ev.update(model, w, self.offsets, s, y)
+        compiled.update(model, w, self.offsets, s, y)
         compiled.settle_gaps(model, w, self.offsets, time)
         entries, bodies, kinetic = 2 * len(model.entries), len(model.bodies), model.bodies[:, t.W_ENERGY] - packed.first
         energies = np.full(bodies, np.nan)
@@ -250,7 +248,7 @@ class Flow:
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a State."""
-        ev.update(self.model, self.w, self.offsets, s, y)
+        compiled.update(self.model, self.w, self.offsets, s, y)
         return self.run.state()
 
     def reload(self, state: State) -> np.ndarray:
