@@ -9,7 +9,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import free_motions
-from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.algebra.sparse import Matrix, csr, diagonal, row_lengths, stacked, zero_matrix
 from phloat.analysis.ground_in_spin import circulation, require_same_all_round
 from phloat.analysis.tangent import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite, number
@@ -137,15 +137,18 @@ def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> 
 
 def _constrained_step(K: Matrix, G: Matrix, f: np.ndarray, particular: np.ndarray) -> np.ndarray:
     """The shortest δ with G δ = G `particular` that solves K δ = f on the motions that the joints allow."""
-    Z, free = free_motions(G, np.ones(len(f)))
+    n, joints = len(f), G.shape[0]
+    if n - joints > DENSE:
+        saddle = stacked([[K, -G.T], [G, zero_matrix(joints, joints)]])
+        units = np.concatenate([np.ones(n), 1.0 / row_lengths(G)])
+        rest = np.concatenate([f - K @ particular, np.zeros(joints)])
+        return np.asarray(particular + solve_refined(saddle, rest, units, units, (np.arange(n + joints),) * 2)[:n])
+    Z, free = free_motions(G, np.ones(n))
     if not len(free):
         return particular
     reduced, sizes = csr(Z.T @ K @ Z), abs(Z).T @ (abs(K) @ abs(Z))
     terms, size = (abs(a).max(axis=0).toarray().ravel() for a in (sizes, reduced))
     # a soft motion beside stiff ones counts as much as these; a free one, whose stiffness is round-off, does not move
     unit = np.where(size > ROUND_OFF * terms, 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)), 0.0)
-    b = Z.T @ (f - K @ particular)
-    if len(unit) <= DENSE:
-        z = la.lstsq(unit[:, None] * reduced.toarray() * unit, unit * b, cond=1e-11)[0]
-        return np.asarray(particular + Z @ (unit * z))
-    return np.asarray(particular + Z @ solve_refined(reduced, b, unit, unit, (np.arange(len(unit)),) * 2))
+    z = la.lstsq(unit[:, None] * reduced.toarray() * unit, unit * (Z.T @ (f - K @ particular)), cond=1e-11)[0]
+    return np.asarray(particular + Z @ (unit * z))

@@ -12,9 +12,11 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
+from phloat.algebra.elimination import free_motions
 from phloat.algebra.layout import Layout, NamedBlocks, joined_layouts
 from phloat.algebra.sparse import (
     Matrix,
+    block_inverse,
     csr,
     dependencies,
     largest,
@@ -138,14 +140,25 @@ class LinearPHDAE(NamedBlocks):
         if negativity_defect(self.E) <= TOLERANCE:
             return True
         n = self.split
-        if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
+        if n < 0 or largest(self.G[:, n:]) or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
             return False
+        if n > DENSE:
+            return self._large_passive
         own = np.append(np.arange(n), n + np.flatnonzero(np.diff(self.E.indptr)[n:]))  # not the efforts of dampers
         try:
             H = MassNormalised.from_matrices(self.E[own][:, own], self.J[own][:, own], self.G[:, own], n).H
         except InputError:  # a motion without mass
             return False
         return H is None or bool(la.eigvalsh(H)[0] >= -TOLERANCE)
+
+    @property
+    def _large_passive(self) -> bool:
+        """`passive` where M ≥ 0, with sparse matrices: whether K = L E_σ⁻¹Lᵀ ≥ 0 on the motions that the joints allow."""
+        n = self.split
+        own = n + np.flatnonzero(np.diff(self.E.indptr)[n:])
+        Z, _ = free_motions(self.G[:, :n], self.E.diagonal()[:n])
+        strain, inverse = csr(self.J[own, :n] @ Z), block_inverse(self.E[own][:, own])
+        return inverse is not None and negativity_defect(csr(strain.T @ inverse @ strain)) <= TOLERANCE
 
     @property
     def circulatory(self) -> bool:
