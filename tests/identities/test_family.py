@@ -66,6 +66,15 @@ def test_kept_matrices_are_shared_by_beams_of_equal_length_only(changes, plane):
         assert (matrix is before[name]) == ("b.length" not in changes), name
 
 
+@pytest.mark.parametrize("name", ["material.E", "material.nu", "material.rho", "masses[0.37]", "length", "section.h"])
+def test_inertia_is_shared_where_no_mass_changes(name):
+    system = ph.connect({"b": beam(masses={0.37: 1.0}).discretise(3)}, plane="xy")
+    changes = {f"b.{name}": CHANGED[name]}
+    new = remade(system, changes).bodies["b"]
+    assert (new.inertia is system.bodies["b"].inertia) == (name in ("material.E", "material.nu"))
+    assert_same_body(new, ph.with_parameters(system, changes).bodies["b"])
+
+
 def test_pieces_of_split_beams_come_from_unit_arrays_too():
     arm = beam(section=Taper(0.03, 0.06, 0.02), masses={0.6: 0.3}).split(3).discretise(2)
     system = ph.connect({"arm": arm}, [ph.Revolute("ground", "arm.P", axis=(0, 0, 1))])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 from typing import Any
 
@@ -229,7 +230,8 @@ class BeamMaker:
         if has_skew_sections(number):
             return None
         construction = self.body.construction
-        inertia, elastic, ports = beam.from_unit(self.unit, number)
+        kept = self.body.inertia if self._equal_masses(beam, number) else None
+        inertia, elastic, ports = beam.from_unit(self.unit, number, kept)
         return replace(
             self.body,
             recipe=beam,
@@ -239,6 +241,17 @@ class BeamMaker:
             shape=self._shape(beam),
             construction=construction and replace(construction, recipe=recipe),
         )
+
+    def _equal_masses(self, beam: Beam, number: dict[str, np.ndarray]) -> bool:
+        """Whether only stiffness and damping differ: the inertia, with what was computed from it, is then that of the old body."""
+        old = self._number
+        masses = ("rhoA", "rhoI", "rhoI_y", "rhoI_yz")
+        equal = beam.length == self.beam.length and beam.masses == self.beam.masses
+        return equal and all(np.array_equal(number[name], old[name]) for name in masses)
+
+    @cached_property
+    def _number(self) -> dict[str, np.ndarray]:
+        return self.beam.numbers(self.beam.length * self.unit.x)
 
     def _shape(self, beam: Beam) -> Shape:
         """The shape of the new beam; at equal length with the matrices that the old one keeps."""

@@ -171,10 +171,14 @@ class Beam:
         places = tuple(self.masses), tuple(self.ports.items())
         return _unit_arrays(self.theory, frame, self.stiffening, torsion, *places, fractions.tobytes())
 
-    def from_unit(self, unit: UnitArrays, number: dict[str, np.ndarray]) -> tuple[Inertia, Elastic, dict[str, Port]]:
-        """Inertia, elasticity and ports from unit arrays, with the `numbers` of this beam at their quadrature points."""
-        lumps = np.array(list(self.masses.values()), dtype=float)
-        inertia, ports = unit.inertia(self.theory, self.length, number, lumps), unit.ports(self.length)
+    def from_unit(
+        self, unit: UnitArrays, number: dict[str, np.ndarray], inertia: Inertia | None = None
+    ) -> tuple[Inertia, Elastic, dict[str, Port]]:
+        """Inertia (unless given), elasticity and ports from unit arrays, with the `numbers` of this beam at their points."""
+        if inertia is None:
+            lumps = np.array(list(self.masses.values()), dtype=float)
+            inertia = unit.inertia(self.theory, self.length, number, lumps)
+        ports = unit.ports(self.length)
         return inertia, with_damping(unit.elastic(self.length, number), self.damping, inertia, ports), ports
 
     def split(self, pieces: int) -> Split:
