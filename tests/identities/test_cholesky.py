@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import phloat as ph
-from phloat.algebra import cholesky, sparse
+from phloat.algebra import cholesky, factors
 from phloat.algebra.cholesky import SparseCholesky
-from phloat.algebra.sparse import factorised, negativity_defect
+from phloat.algebra.factors import factorised, negativity_defect
 from phloat.fem.shapes import box
 
 pytest.importorskip("pymetis")
@@ -72,10 +72,10 @@ def test_a_matrix_that_is_not_definite_is_refused(entry):
 
 
 def test_a_large_matrix_that_is_not_definite_is_solved_by_superlu(monkeypatch):
-    monkeypatch.setattr(sparse, "LARGE", 100)
+    monkeypatch.setattr(factors, "LARGE", 100)
     A = sp.csr_array(grid(6) - 3.0 * sp.eye_array(216))
     f = np.ones(216)
-    assert sparse.cholesky(A) is None
+    assert factors.cholesky(A) is None
     assert factorised(A)(f) == pytest.approx(np.linalg.solve(A.toarray(), f), rel=1e-9)
     assert negativity_defect(grid(9)) == 0.0
     assert negativity_defect(sp.csr_array(grid(9) - 3.0 * sp.eye_array(729))) > 0.1
@@ -85,7 +85,7 @@ def test_modes_and_reductions_are_those_of_superlu(monkeypatch):
     body = ph.Solid(box(1.0, 0.8, 0.5, 6, 5, 4), STEEL, frame="left", ports={"A": "left", "B": "right"}).discretise()
     by_lu, reduced_by_lu = body.modes(15), body.reduced(modes=6, stiffened=0)
     used = []
-    monkeypatch.setattr(sparse, "LARGE", 100)
+    monkeypatch.setattr(factors, "LARGE", 100)
     monkeypatch.setattr(cholesky, "_solve", lambda *a, inner=cholesky._solve: used.append(1) or inner(*a))
     omega, q = body.modes(15)
     reduced = body.reduced(modes=6, stiffened=0)
@@ -93,8 +93,23 @@ def test_modes_and_reductions_are_those_of_superlu(monkeypatch):
     assert (omega[:6] == 0).all()
     assert omega == pytest.approx(by_lu[0], rel=1e-10)
     assert q.T @ (body.M @ q) == pytest.approx(np.eye(15), abs=1e-9)
+    assert ph.modes(body.linear()).omega[6:15] == pytest.approx(omega[6:], rel=1e-6)
     K, K_by_lu = (np.linalg.eigvalsh(b.elastic.K.toarray()) for b in (reduced, reduced_by_lu))
     assert pytest.approx(K_by_lu, rel=1e-8) == K
+
+
+def test_pardiso_does_the_same_where_it_is_installed(monkeypatch):
+    pytest.importorskip("pypardiso")
+    monkeypatch.setattr(factors, "LARGE", 100)
+    monkeypatch.setattr(factors, "cholesky", lambda A: None)
+    rng = np.random.default_rng(0)
+    A, f = grid(8), rng.normal(size=(512, 3))
+    solve = factorised(A)
+    assert "pardiso" in solve.__qualname__
+    assert solve(f) == pytest.approx(np.linalg.solve(A.toarray(), f), rel=1e-9)
+    assert solve(f[:, 0]) == pytest.approx(np.linalg.solve(A.toarray(), f[:, 0]), rel=1e-9)
+    indefinite = sp.csr_array(A - 2.9 * sp.eye_array(512))
+    assert factorised(indefinite)(f) == pytest.approx(np.linalg.solve(indefinite.toarray(), f), rel=1e-9)
 
 
 def test_a_factor_that_does_not_fit_is_refused_before_it_is_made(monkeypatch, tmp_path):

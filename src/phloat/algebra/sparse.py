@@ -1,14 +1,12 @@
-"""Sparse matrices: formats, factors, block-diagonal inverses, null spaces and rank, defects of their structure."""
+"""Sparse matrices: formats, block-diagonal inverses, null spaces and rank, defects of their structure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
@@ -19,9 +17,6 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 
-if TYPE_CHECKING:
-    from phloat.algebra.cholesky import SparseCholesky
-
 Matrix: TypeAlias = sp.csr_array
 
 RANK_TOLERANCE = 1e-9  # of rows of unit length: singular values that count as zero
@@ -29,7 +24,6 @@ SINGULAR = 1e-14  # of the largest eigenvalue of a block scaled to unit diagonal
 INDEPENDENT = 1e-9  # eigenvalue of the Gram matrix of rows of unit length from which they are independent
 DENSE_ROWS = 600  # rows up to which the rank is computed by a dense pivoted QR
 DENSE_ENTRIES = 20_000  # entries up to which a matrix is summed as a dense array
-DENSE_BLOCK = 600  # rows of a block up to which its eigenvalues are computed
 LARGE = (
     10_000  # unknowns from which a factor by nested dissection is quicker (5000), and its compiled code worth loading
 )
@@ -337,43 +331,6 @@ class SparsePattern:
         return out
 
 
-def symmetric_lu(a: Matrix, pivot: float = 0.0, order: str = "MMD_AT_PLUS_A") -> spla.SuperLU:
-    """The LU factors of a matrix of symmetric pattern with pivots near the diagonal, which keeps the fill low.
-
-    Half the fill and a tenth of the time of the default for solids; a tenth of the fill for mixed plates.
-    """
-    options = {"SymmetricMode": True}
-    return spla.splu(sp.csc_array(a), permc_spec=order, diag_pivot_thresh=pivot, options=options)
-
-
-def factorised(K: Matrix) -> Callable[[np.ndarray], np.ndarray]:
-    """The function f → K⁻¹f of a symmetric positive definite K, for one column f or several.
-
-    Large ones by PARDISO if it is installed, else by `SparseCholesky`; small ones, and those that are not definite, by SuperLU.
-    """
-    if K.shape[0] >= LARGE and find_spec("pypardiso") is not None:
-        import pypardiso
-
-        solver, upper = pypardiso.PyPardisoSolver(mtype=2), sp.triu(K, format="csr")
-        with suppress(pypardiso.PyPardisoError):  # of a matrix that is not definite
-            solver.factorize(upper)
-            return lambda f: np.asarray(solver.solve(upper, np.asfortranarray(f)))
-    factor = cholesky(K)
-    return (symmetric_lu(K) if factor is None else factor).solve
-
-
-def cholesky(A: Matrix) -> SparseCholesky | None:
-    """The Cholesky factor of a large matrix; None if it is small or not positive definite, or METIS is not installed."""
-    if A.shape[0] < LARGE or find_spec("pymetis") is None:
-        return None
-    from phloat.algebra.cholesky import SparseCholesky
-
-    try:
-        return SparseCholesky(A)
-    except la.LinAlgError:
-        return None
-
-
 def skew_defect(a: object) -> float:
     """max |A + Aᵀ| / max |A|."""
     A = csr(a)
@@ -384,38 +341,3 @@ def symmetry_defect(a: object) -> float:
     """max |A − Aᵀ| / max |A|."""
     A = csr(a)
     return largest(A - A.T) / scale if (scale := largest(A)) else 0.0
-
-
-def negativity_defect(a: object) -> float:
-    """The largest −λ_min / λ_max of the decoupled blocks of a symmetric matrix, at least 0.
-
-    Blocks are scaled to unit diagonal, so that light coordinates count like heavy ones.
-    """
-    A = csr(a)
-    size = A.diagonal()
-    if not A.nnz:
-        return 0.0
-    if (size < 0).any():
-        return 1.0
-    weight = sp.diags_array(1.0 / np.sqrt(np.where(size > 0, size, 1.0)))
-    scaled = csr(weight @ A @ weight)
-    groups = blocks_by_size(scaled)
-    defects = [_large_negativity(scaled[g][:, g]) for large in groups if large.shape[1] > DENSE_BLOCK for g in large]
-    for _, block in small_blocks(scaled, [g for g in groups if g.shape[1] <= DENSE_BLOCK]):
-        value = np.linalg.eigvalsh(block)
-        defects.append(float((-value[:, 0] / np.maximum(value[:, -1], 1e-300)).max()))
-    return max(0.0, *defects)
-
-
-def _large_negativity(a: Matrix) -> float:
-    # a positive matrix needs no pivots off the diagonal, and the signs of U are then those of its eigenvalues (Sylvester)
-    size = a.shape[0]
-    shifted = csr(a + 1e-13 * size**0.5 * sp.eye_array(size))
-    if cholesky(shifted) is not None:
-        return 0.0
-    factor = symmetric_lu(shifted)
-    if (factor.perm_r != factor.perm_c).any():
-        options = {"return_eigenvectors": False, "tol": 1e-6, "v0": random_start(size), **SEEDED}
-        return -float(spla.eigsh(a, k=1, which="SA", **options)[0])
-    pivots = factor.U.diagonal()
-    return float(-pivots.min() / np.abs(pivots).max())

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import Matrix, csr, factorised
+from phloat.algebra.factors import factorised
+from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.shift_invert import ShiftInvert
 

@@ -20,7 +20,8 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import CANCELLED
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect
+from phloat.algebra.factors import negativity_defect
+from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number

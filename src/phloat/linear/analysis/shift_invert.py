@@ -30,9 +30,11 @@ def eigenvalues_below(model: SecondOrder, value: float) -> int:
     except RuntimeError:  # exactly singular
         return -1
     factor.solve(model.M @ random_start(model.size), corrections=1)
-    if (factor.lu.perm_r != factor.lu.perm_c).any() or not factor.errors[0] < COUNTED:
+    if not factor.errors[0] < COUNTED:
         return -1
-    return int((factor.lu.U.diagonal() < 0.0).sum())
+    if not isinstance(factor.lu, spla.SuperLU):  # a Cholesky factor
+        return 0
+    return -1 if (factor.lu.perm_r != factor.lu.perm_c).any() else int((factor.lu.U.diagonal() < 0.0).sum())
 
 
 class ShiftInvert:

@@ -13,6 +13,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import free_motions
+from phloat.algebra.factors import negativity_defect
 from phloat.algebra.layout import Layout, NamedBlocks, joined_layouts
 from phloat.algebra.sparse import (
     Matrix,
@@ -20,7 +21,6 @@ from phloat.algebra.sparse import (
     csr,
     dependencies,
     largest,
-    negativity_defect,
     skew_defect,
     stacked,
     symmetry_defect,

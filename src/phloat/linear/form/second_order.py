@@ -16,16 +16,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.elimination import free_motions
-from phloat.algebra.sparse import (
-    Matrix,
-    block_inverse,
-    components,
-    csr,
-    negativity_defect,
-    stacked,
-    symmetric_lu,
-    zero_matrix,
-)
+from phloat.algebra.factors import definite_factor, negativity_defect, symmetric_lu
+from phloat.algebra.sparse import Matrix, block_inverse, components, csr, stacked, zero_matrix
 from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor, solve_real
@@ -185,7 +177,8 @@ class Factor(SaddleFactor):
             self.kind = "c" if np.iscomplexobj(a) else "f"
             self.row_scale, self.G, self.n = np.zeros(0), model.G, model.size
             definite = self.kind == "f" and a.real > 0.0
-            self.lu = symmetric_lu(model.C + model.L.T @ (self.M_inverse / a) @ model.L, 0.0 if definite else PIVOT)
+            compliance = model.C + model.L.T @ (self.M_inverse / a) @ model.L
+            self.lu = definite_factor(compliance) if definite else symmetric_lu(compliance, PIVOT)
             return
         if self.strained and (mixed or model.C_inverse is None):
             # scaled by the diagonal alone, the stresses would be poor pivots: thirty times the fill for a disc of 12 cells

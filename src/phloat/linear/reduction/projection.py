@@ -16,8 +16,9 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.factors import negativity_defect
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, largest, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
 from phloat.linear.form.fields import Fields
