@@ -278,13 +278,17 @@ def dependencies(G: Matrix) -> np.ndarray:
     rows = G.shape[0]
     if rows == 0:
         return np.zeros((0, 0))
-    scaled = csr(weighted(G, 1.0 / row_lengths(G)))
     if rows <= DENSE_ROWS:
-        nonzero_columns = np.unique(scaled.indices)
-        q, r, _ = la.qr(scaled[:, nonzero_columns].toarray(), pivoting=True)
+        nonzero_columns = np.unique(G.indices)
+        dense = (
+            G.toarray()[:, nonzero_columns] if rows * G.shape[1] <= DENSE_ENTRIES else G[:, nonzero_columns].toarray()
+        )
+        length = np.sqrt((dense * dense).sum(axis=1, keepdims=True))
+        q, r, _ = la.qr(dense / np.where(length > 0.0, length, 1.0), pivoting=True)
         size = np.abs(np.diag(r))
         rank = int((size > RANK_TOLERANCE * max(size[0], 1.0)).sum()) if size.size else 0
         return q[:, rank:]
+    scaled = csr(weighted(G, 1.0 / row_lengths(G)))
     gram = (scaled @ scaled.T).tocsc()
     factor = spla.splu(gram + 1e-10 * sp.eye_array(rows, format="csc"))
     inverse = spla.LinearOperator(gram.shape, factor.solve, dtype=float)

@@ -206,10 +206,9 @@ class JointGroups:
         return True
 
     @cached_property
-    def fixed_ends(self) -> bool:
-        """Whether no joint is driven, and no locked ball joint aligns triads that agree at the start."""
-        joints = [group.joints[0] for group in self.groups]
-        return not any(c.driven or any(row.function == "spin" for row in c.rows) for c in joints)
+    def fixed_triads(self) -> bool:
+        """Whether no ball joint is locked or driven: it aligns triads that agree at the start."""
+        return not any(row.function == "spin" for group in self.groups for row in group.rows)
 
     def at(self, e: np.ndarray) -> Iterator[tuple[JointGroup, PortState, PortState]]:
         """Every group with the ports of its joints at a state e."""

@@ -42,7 +42,8 @@ class RunBuffers:
     coordinates: list[tuple[str, int]]  # names of joint coordinates whose whole turns a row counts, and its memory in w
     efforts: list[tuple[str, int]]  # port and component of each prescribed effort …
     effort_indices: np.ndarray  # … and their indices in w
-    drives: list[Moving]
+    driven: list[tuple[int, str]]  # entries and names of driven joints …
+    drives: list[Moving]  # … and what moves them
     drive_indices: np.ndarray
     drive_values: np.ndarray  # positions of the drives
     prestress_energy: np.ndarray  # energy of pre-stress, per body
@@ -64,7 +65,7 @@ class RunBuffers:
         return out
 
     def copy(self, signals: dict[str, Signal]) -> RunBuffers:
-        """Buffers of another run of the same system, with inputs at the same ports and without drives."""
+        """Buffers of another run of the same system, with inputs at the same ports."""
         p = self.packed
         model = p.model._replace(rows=p.model.rows.copy(), threads=np.zeros_like(p.model.threads))
         fresh = replace(p, model=model, w=p.w.copy(), iw=p.iw.copy())
@@ -77,11 +78,12 @@ class RunBuffers:
 def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> RunBuffers:
     """The buffers for joints, elements and all ports that have a signal."""
     names = tuple(name for name in system.ports if name in signals)
-    if system.joint_groups.fixed_ends and not any(isinstance(signals[name], ServoSignal) for name in names):
+    if system.joint_groups.fixed_triads and not any(isinstance(signals[name], ServoSignal) for name in names):
         if names not in system.run_buffers:
             system.run_buffers[names] = _packed_run(system, state, signals, names)
         run = system.run_buffers[names].copy(signals)
         _require_lengths(system, state)
+        _restart_drives(run, state)
     else:
         run = _packed_run(system, state, signals, names)
     angles = joint_coordinates(system, state) if run.coordinates else {}
@@ -97,12 +99,10 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
 
 def _packed_run(system: System, state: State, signals: dict[str, Signal], names: tuple[str, ...]) -> RunBuffers:
     """The buffers for joints, elements and these ports, before a state is written to them."""
-    drives, drives_of = list[Moving](), dict[str, list[tuple[Moving, str, int]]]()
-    entries = []
+    drives, driven, entries = list[Moving](), list[tuple[int, str]](), list[Entry]()
     for c in system.joints.values():
         if c.rows:
-            entry, drives_of[c.name] = _joint_entry(system, c, state)
-            entries.append(entry)
+            entries.append(_joint_entry(system, c, state))
     _require_lengths(system, state)
     for element in system.elements.values():
         entries += _element_entry(system, element)
@@ -124,14 +124,29 @@ def _packed_run(system: System, state: State, signals: dict[str, Signal], names:
             first = int(model.rows[model.entries[j, t.J_ROW], t.R_LAW]) + t.LAW_SIZE
             efforts += [(entry.name, k) for k in range(3)]
             effort_indices += list(range(first, first + 3))
-        for motion, kind, row in drives_of.get(entry.name, []):
-            drives.append(motion)
-            drive_indices += _drive_indices(model, j, kind, row)
+        if entry.name in system.joints and system.joints[entry.name].driven:
+            driven.append((j, entry.name))
+            for motion, kind, row in _joint_drives(system, system.joints[entry.name], state):
+                drives.append(motion)
+                drive_indices += _drive_indices(model, j, kind, row)
     indices = [np.array(part, dtype=np.int64) for part in (effort_indices, drive_indices)]
     drive_values = np.concatenate([np.zeros(0), *(motion.start for motion in drives)])
     energy, prestress = np.zeros(len(system.bodies)), [np.zeros(body.stresses) for body in system.bodies.values()]
-    ends = drives, indices[1], drive_values, energy, prestress
+    ends = driven, drives, indices[1], drive_values, energy, prestress
     return RunBuffers(system, signals, out, coordinates, efforts, indices[0], *ends)
+
+
+def _restart_drives(run: RunBuffers, state: State) -> None:
+    """Starts the drives of copied buffers from a state."""
+    run.drives = []
+    for j, name in run.driven:
+        for motion, kind, _ in _joint_drives(run.system, run.system.joints[name], state):
+            run.drives.append(motion)
+            if kind == "frame":
+                model = run.packed.model
+                for frame in model.ends[model.entries[j, t.J_A], [t.E_FRAME0, t.E_FRAME1]]:
+                    run.packed.w[frame : frame + t.FRAME_SIZE] = motion.start
+    run.drive_values = np.concatenate([np.zeros(0), *(motion.start for motion in run.drives)])
 
 
 def _drive_indices(model: KernelModel, j: int, kind: str, row: int) -> list[int]:
@@ -143,36 +158,49 @@ def _drive_indices(model: KernelModel, j: int, kind: str, row: int) -> list[int]
     return list(range(frame, frame + 12)) if kind == "frame" else list(range(frame + 3, frame + 12))
 
 
-def _joint_entry(system: System, c: Connection, state: State) -> tuple[Entry, list[tuple[Moving, str, int]]]:
-    """The entry of a joint (closed, locked and driven rows), and its drives."""
+def _joint_entry(system: System, c: Connection, state: State) -> Entry:
+    """The entry of a joint: closed, locked and driven rows."""
     first, second = side(system, c.first), side(system, c.second)
-    drives: list[tuple[Moving, str, int]] = []
     port = port_state(c.second, state)
     if c.joint.moves_ground:
         first = Side(-1, None, port.D.T.copy(), port.c.copy())
-        linear = 2 if system.plane else 3
-        turning = sum(not row.is_length for row in c.driven)
-        start = np.concatenate([port.c, port.D.T.ravel()])
-        drives.append((Frame(c.name, start, c.second.triad.T, linear, turning), "frame", 0))
-    rows: list[Scalar] = []
-    component = 0
-    if spun := tuple(row.terms[0][1] - FIRST for row in c.rows if row.function == "spin"):
+    if _spun(c):
         # a locked ball joint aligns two triads that agree at the start: directions t of the second section, A bent(ψ, t) = d
         S = skew(port.Psi @ port.eta)
         bent = port.A @ (np.eye(3) + S + S @ S / 3.0)
         second.triad = np.array([np.linalg.solve(bent, d) for d in port_state(c.first, state).D.T])
-        if c.driven:
-            drives.append((Swivel(c.name, first.triad, spun), "directions", 0))
-    for row in c.rows:
-        scalar = Scalar(aligned()[row.terms[0][1] - FIRST] if row.function == "spin" else row, t.CLOSED)
-        if row.coordinate:
-            scalar.coordinate = f"{c.name}.{row.label}"
-            if row in c.driven:
-                start = np.array([coordinates_of(system, state, c.name)[scalar.coordinate]])
-                drives.append((Coordinate(c.name, component, start), "target", len(rows)))
-                component += 1
-        rows.append(scalar)
-    return Entry(c.name, first, second, rows), drives
+    rows = [
+        Scalar(
+            aligned()[row.terms[0][1] - FIRST] if row.function == "spin" else row,
+            t.CLOSED,
+            coordinate=f"{c.name}.{row.label}" if row.coordinate else "",
+        )
+        for row in c.rows
+    ]
+    return Entry(c.name, first, second, rows)
+
+
+def _spun(c: Connection) -> tuple[int, ...]:
+    """The axes of the rotations of a ball joint that are locked or driven."""
+    return tuple(row.terms[0][1] - FIRST for row in c.rows if row.function == "spin")
+
+
+def _joint_drives(system: System, c: Connection, state: State) -> list[tuple[Moving, str, int]]:
+    """What moves a driven joint, from this state: the drive, what it moves, and the row of a target."""
+    drives: list[tuple[Moving, str, int]] = []
+    if c.joint.moves_ground:
+        port = port_state(c.second, state)
+        linear = 2 if system.plane else 3
+        turning = sum(not row.is_length for row in c.driven)
+        start = np.concatenate([port.c, port.D.T.ravel()])
+        drives.append((Frame(c.name, start, c.second.triad.T, linear, turning), "frame", 0))
+    if c.driven and _spun(c):
+        drives.append((Swivel(c.name, side(system, c.first).triad, _spun(c)), "directions", 0))
+    driven = [(k, row) for k, row in enumerate(c.rows) if row.coordinate and row in c.driven]
+    for component, (k, row) in enumerate(driven):
+        start = np.array([coordinates_of(system, state, c.name)[f"{c.name}.{row.label}"]])
+        drives.append((Coordinate(c.name, component, start), "target", k))
+    return drives
 
 
 def _joint_of_axis(system: System, element: Element) -> str:
