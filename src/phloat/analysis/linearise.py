@@ -112,7 +112,9 @@ def linearise(
     rows = columns_in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, rows)
     free = independent_joint_rows(G, B_lam, system.multipliers)
-    sizes = {name: int(((w.start <= free) & (free < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
+    sizes = {
+        name: int(np.diff(np.searchsorted(free, [w.start, w.stop]))[0]) for name, w in system.multipliers.slices.items()
+    }
     damping = _strained_damping(system, state, loose)
     velocities = np.zeros(rows.size)
     velocities[: loose.split] = state.e[velocity_indices(system)]

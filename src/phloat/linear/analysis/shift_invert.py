@@ -14,10 +14,9 @@ from phloat.linear.form.second_order import Factor, SecondOrder
 
 BLOCK_STEPS = 200
 SPARE = 4  # modes that are computed beyond those asked for
-EXACT = 1e-12  # relative correction below which a solution needs no further one
 CONVERGED = 1e-12  # relative accuracy of the eigenvalues at which an iteration ends
 COUNTED = 1e-2  # relative correction of a solution up to which the signs of pivots are those of eigenvalues
-ACCURATE = 1e-9  # relative size of the last correction up to which a solution is accurate
+ACCURATE = 1e-9  # relative correction up to which a solution is accurate: frequencies have the square of its error
 
 
 def eigenvalues_below(model: SecondOrder, value: float) -> int:
@@ -49,7 +48,7 @@ class ShiftInvert:
         self.factor = Factor(model, -shift, 0.0, mixed=mixed)
         self.factor.solve(self.M @ random_start(self.n))
         errors = self.factor.errors
-        self.corrections = sum(error > EXACT for error in errors[:-1])  # those that help
+        self.corrections = sum(error > ACCURATE for error in errors[:-1])  # those that help
         self.accurate = errors[self.corrections] <= ACCURATE
 
     def solve(self, b: np.ndarray) -> np.ndarray:

@@ -120,9 +120,14 @@ class SecondOrder:
         """Whether C > 0: every stress stores energy."""
         return negativity_defect(self.C) <= TOLERANCE and bool((self.C.diagonal() > 0.0).all())
 
+    @cached_property
+    def strain(self) -> Matrix:
+        """Lᵀ, the strains of displacements."""
+        return csr(self.L.T)
+
     def stress(self, V: np.ndarray) -> np.ndarray:
         """The stresses C⁻¹Lᵀ V of displacements V."""
-        return self.from_strain(self.L.T @ V)
+        return self.from_strain(self.strain @ V)
 
     def from_strain(self, strain: np.ndarray) -> np.ndarray:
         """The stresses C⁻¹ · strain, column by column."""
@@ -199,7 +204,9 @@ class Factor(SaddleFactor):
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """(a M + b D + K) x."""
-        out = self.a * (self.model.M @ x) + self.b * (self.model.D @ x)
+        out = self.a * (self.model.M @ x)
+        if self.b and self.model.D.nnz:
+            out = out + self.b * (self.model.D @ x)
         return np.asarray(out + self.model.stiffness(x) if self.strained else out)
 
 
