@@ -3,6 +3,8 @@
 Short enough to run with compilation off.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 from bodies_zoo import bodies
@@ -226,3 +228,13 @@ def test_runs_of_one_system_one_after_another_are_those_of_new_systems(plane, mo
         anew = ph.simulate(moving(plane, motor)[0], start, STEPS * DT, dt=DT, u=inputs)
         assert np.array_equal(again.e, anew.e)
         assert np.array_equal(again.lam, anew.lam)
+
+
+def test_a_system_travels_without_the_buffers_of_its_runs():
+    system, u = moving("xy", "effort")
+    state = ph.place(system)
+    run = ph.simulate(system, state, STEPS * DT, dt=DT, u=u)
+    there = pickle.loads(pickle.dumps(system))
+    assert system.run_buffers and not there.run_buffers
+    start = ph.place(there)
+    assert np.array_equal(ph.simulate(there, start, STEPS * DT, dt=DT, u=u).e, run.e)

@@ -94,6 +94,10 @@ class System:
             {f"{name}.sigma": body.elastic.stresses for name, body in bodies.items() if body.stresses},
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        # buffers are large, and packed again where the copy runs
+        return {name: value for name, value in vars(self).items() if name != "run_buffers"}
+
     def joint(self, name: str) -> Connection:
         if not isinstance(name, str) or name not in self.joints:
             raise PortError(unknown("joint", name, self.joints))

@@ -78,9 +78,9 @@ class RunBuffers:
 def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> RunBuffers:
     """The buffers for joints, elements and all ports that have a signal."""
     names = tuple(name for name in system.ports if name in signals)
-    if system.joint_groups.fixed_triads and not any(isinstance(signals[name], ServoSignal) for name in names):
+    if _packs_once(system) and not any(isinstance(signals[name], ServoSignal) for name in names):
         if names not in system.run_buffers:
-            system.run_buffers[names] = _packed_run(system, state, signals, names)
+            system.run_buffers[names] = _packed_run(system, state, signals, names).copy({})
         run = system.run_buffers[names].copy(signals)
         _require_lengths(system, state)
         _restart_drives(run, state)
@@ -95,6 +95,12 @@ def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: f
         if isinstance(signal, Path) and not isinstance(motion, Swivel):  # it has rates only
             motion.require_at(signal.position_at(t0), t0)
     return run
+
+
+def _packs_once(system: System) -> bool:
+    """Whether buffers serve several runs: no triads that follow from the state, and no compiled laws, which may be discarded."""
+    laws = (law for element in system.elements.values() for law in element.laws)
+    return system.joint_groups.fixed_triads and all(law.function is None for law in laws)
 
 
 def _packed_run(system: System, state: State, signals: dict[str, Signal], names: tuple[str, ...]) -> RunBuffers:
