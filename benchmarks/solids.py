@@ -85,7 +85,7 @@ def by_multigrid(body):
 def rows(quick=False):
     blocks, found = 4 if quick else 27, []
     for order in (1, 2):
-        roads = ["Cholesky", *(("SuperLU",) if quick or order == 1 else ()), "PARDISO", "multigrid"]
+        roads = ["Cholesky", "PARDISO", *(("SuperLU", "multigrid") if quick or order == 1 else ())]
         roads = [by for by in roads if not PACKAGES[by] or find_spec(PACKAGES[by])]
         first = None
         for by in roads:

@@ -86,7 +86,7 @@ def _require_memory(size: int, unknowns: int) -> None:
     if size > free:
         raise MemoryError(
             f"the factor of a matrix of {unknowns} unknowns needs {size / 1e9:.1f} GB and {free / 1e9:.1f} GB are free; take a "
-            "coarser mesh, order=1, or larger elements where stresses are not wanted"
+            "coarser mesh or order=1, or compute modes by multigrid (docs/continua.md, large meshes)"
         )
 
 
