@@ -50,6 +50,23 @@ def test_solutions_have_no_more_than_round_off():
         assert (SparseCholesky(A).solve(f) == x).all()
 
 
+def test_an_entry_may_be_zero_on_one_side_and_round_off_on_the_other():
+    A = grid(14).tolil()
+    A[np.arange(0, 1000, 7), 2743 - np.arange(0, 1000, 7)] = 1e-17
+    A = sp.csr_array(A)
+    assert SparseCholesky(A).solve(np.ones(2744)) == pytest.approx(
+        SparseCholesky(grid(14)).solve(np.ones(2744)), rel=1e-12
+    )
+
+
+def test_slender_structures_are_factorised_by_minimum_degree(monkeypatch):
+    """Their rows have few entries, as those of a grid of lines have."""
+    monkeypatch.setattr(factors, "LARGE", 100)
+    assert factors.cholesky(grid(9)) is None
+    full = definite(300, 0.3, np.random.default_rng(0))
+    assert factors.cholesky(full) is not None
+
+
 def test_the_panels_hold_the_factor():
     """With P A Pᵀ = L Lᵀ the inverses on the diagonal give det A."""
     A = grid(9)

@@ -37,6 +37,7 @@ class SparseCholesky:
 
     @one_thread()
     def __init__(self, A: sp.csr_array):
+        A = sp.csr_array(0.5 * (A + A.T))  # an entry that is zero on one side only would crash METIS
         order = nested_dissection(A)
         ptr, ind = A.indptr.astype(np.int64), A.indices.astype(np.int32, copy=False)
         parent = _tree(ptr, ind, order, np.argsort(order))

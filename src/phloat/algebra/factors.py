@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DirectFactor: TypeAlias = "spla.SuperLU | SparseCholesky"
 
 LARGE = 10_000  # unknowns; from 5000 on a factor by nested dissection is quicker, but its compiled code must be loaded
+FULL = 25  # entries of a row, on average, from which it is used: slender frames and chains fill less by minimum degree
 SYMMETRIC = 1e-12  # relative asymmetry that is round-off
 DENSE_BLOCK = 600  # rows of a block up to which its eigenvalues are computed
 
@@ -66,8 +67,10 @@ def _pardiso(K: Matrix) -> Callable[[np.ndarray], np.ndarray] | None:
 
 
 def cholesky(A: Matrix) -> SparseCholesky | None:
-    """The Cholesky factor of a large real matrix; None if it is not symmetric, not positive definite, or METIS is missing."""
-    if A.shape[0] < LARGE or A.dtype.kind == "c" or find_spec("pymetis") is None or symmetry_defect(A) > SYMMETRIC:
+    """The Cholesky factor of a large real matrix with full rows; None if it is not symmetric or not definite, or without METIS."""
+    if A.shape[0] < LARGE or A.nnz < FULL * A.shape[0] or A.dtype.kind == "c" or find_spec("pymetis") is None:
+        return None
+    if symmetry_defect(A) > SYMMETRIC:
         return None
     from phloat.algebra.cholesky import SparseCholesky
 
