@@ -5,8 +5,7 @@ They are packed once for a system and the ports that have inputs, unless ends of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from phloat.motion.inputs.servos import ServoSignal
 from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.model import KernelModel
-from phloat.motion.kernel.pack import Entry, Packed, Scalar, Side, packed, side
-from phloat.motion.run.states import EqualBodies, equal_bodies, load_state
+from phloat.motion.kernel.pack import Entry, Scalar, Side, packed, side
+from phloat.motion.run.states import RunBuffers, load_state
 from phloat.system.connection import Connection, Element, port_state
 from phloat.system.joint_rows import coordinates_of, element_ends, joint_coordinates
 from phloat.system.state import State
@@ -30,49 +29,6 @@ from phloat.system.system import System
 GROUND = Side(-1, None, np.eye(3), np.zeros(3))
 START_GAPS = np.array([t.GAP0, t.GAP1, t.TARGET0, t.TARGET1])
 EFFORTS = {"force": "velocity", "torque": "spin"}  # rows along which efforts act
-
-
-@dataclass(eq=False)
-class RunBuffers:
-    """The buffers of a run, and the indices of its inputs and drives in them."""
-
-    system: System
-    signals: dict[str, Signal]  # by port; a controller changes them
-    packed: Packed
-    coordinates: list[tuple[str, int]]  # names of joint coordinates whose whole turns a row counts, and its memory in w
-    efforts: list[tuple[str, int]]  # port and component of each prescribed effort …
-    effort_indices: np.ndarray  # … and their indices in w
-    driven: list[tuple[int, str]]  # entries and names of driven joints …
-    drives: list[Moving]  # … and what moves them
-    drive_indices: np.ndarray
-    drive_values: np.ndarray  # positions of the drives
-    prestress_energy: np.ndarray  # energy of pre-stress, per body
-    prestress: list[np.ndarray]  # σ − C⁻¹ε(η), per body
-
-    @cached_property
-    def bodies(self) -> tuple[EqualBodies, ...]:
-        """The bodies by groups of equal ones."""
-        return equal_bodies(self.system)
-
-    @cached_property
-    def effort_columns(self) -> dict[str, tuple[list[int], list[int]]]:
-        """For each port with a prescribed effort: its columns among all efforts, and the component in each."""
-        out: dict[str, tuple[list[int], list[int]]] = {}
-        for k, (name, component) in enumerate(self.efforts):
-            columns, components = out.setdefault(name, ([], []))
-            columns.append(k)
-            components.append(component)
-        return out
-
-    def copy(self, signals: dict[str, Signal]) -> RunBuffers:
-        """Buffers of another run of the same system, with inputs at the same ports."""
-        p = self.packed
-        model = p.model._replace(rows=p.model.rows.copy(), threads=np.zeros_like(p.model.threads))
-        fresh = replace(p, model=model, w=p.w.copy(), iw=p.iw.copy())
-        energy, prestress = self.prestress_energy.copy(), list(self.prestress)
-        out = replace(self, signals=signals, packed=fresh, prestress_energy=energy, prestress=prestress)
-        out.bodies = self.bodies
-        return out
 
 
 def assemble_run(system: System, state: State, signals: dict[str, Signal], t0: float) -> RunBuffers:

@@ -22,12 +22,11 @@ from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
 from phloat.motion.law_ranges import stamp_times, watched_indices
 from phloat.motion.result import Result
-from phloat.motion.run.assembly import RunBuffers
 from phloat.motion.run.compilation import announce_compilation
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.run import Run
-from phloat.motion.run.states import load_state
+from phloat.motion.run.states import RunBuffers, load_state
 from phloat.motion.run.task import INSTANT, Dense, Memory, Stepper, Task
 from phloat.motion.saving.memory import memory_of
 from phloat.system.state import State

@@ -12,8 +12,8 @@ from phloat.errors import PortError, unknown
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.rows import read
-from phloat.motion.run.assembly import RunBuffers, effort_entries
-from phloat.motion.run.states import unload_states
+from phloat.motion.run.assembly import effort_entries
+from phloat.motion.run.states import RunBuffers, unload_states
 from phloat.system.joint_groups import VelocityColumns
 from phloat.system.joint_rows import columns_in_rows, coordinates_of, port_blocks, sense
 from phloat.system.state import DERIVED, ConstantState, State

@@ -17,10 +17,10 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed, Side, side
 from phloat.motion.law_ranges import begin_ranges, law_ranges
 from phloat.motion.result import Efforts, EnergyAccounts, PastEvent, Result, spatial_angles
-from phloat.motion.run.assembly import RunBuffers, assemble_run
+from phloat.motion.run.assembly import assemble_run
 from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.samples import EffortSamples
-from phloat.motion.run.states import unload_states
+from phloat.motion.run.states import RunBuffers, unload_states
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 

@@ -1,24 +1,67 @@
-"""States in and out of the buffers of a run; equal bodies together."""
+"""The buffers of a run, and states in and out of them; equal bodies together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from phloat.algebra.cross import crosses
+from phloat.motion.inputs.drives import Moving
+from phloat.motion.inputs.signals import Signal
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays, arrays_of
+from phloat.motion.kernel.pack import Packed
 from phloat.motion.kernel.step import start_ports
 from phloat.system.state import State
 from phloat.system.system import System
 
-if TYPE_CHECKING:
-    from phloat.motion.run.assembly import RunBuffers
-
 AT_ONCE = 4096  # states of bodies that are converted together
+
+
+@dataclass(eq=False)
+class RunBuffers:
+    """The buffers of a run, and the indices of its inputs and drives in them."""
+
+    system: System
+    signals: dict[str, Signal]  # by port; a controller changes them
+    packed: Packed
+    coordinates: list[tuple[str, int]]  # names of joint coordinates whose whole turns a row counts, and its memory in w
+    efforts: list[tuple[str, int]]  # port and component of each prescribed effort …
+    effort_indices: np.ndarray  # … and their indices in w
+    driven: list[tuple[int, str]]  # entries and names of driven joints …
+    drives: list[Moving]  # … and what moves them
+    drive_indices: np.ndarray
+    drive_values: np.ndarray  # positions of the drives
+    prestress_energy: np.ndarray  # energy of pre-stress, per body
+    prestress: list[np.ndarray]  # σ − C⁻¹ε(η), per body
+
+    @cached_property
+    def bodies(self) -> tuple[EqualBodies, ...]:
+        """The bodies by groups of equal ones."""
+        return equal_bodies(self.system)
+
+    @cached_property
+    def effort_columns(self) -> dict[str, tuple[list[int], list[int]]]:
+        """For each port with a prescribed effort: its columns among all efforts, and the component in each."""
+        out: dict[str, tuple[list[int], list[int]]] = {}
+        for k, (name, component) in enumerate(self.efforts):
+            columns, components = out.setdefault(name, ([], []))
+            columns.append(k)
+            components.append(component)
+        return out
+
+    def copy(self, signals: dict[str, Signal]) -> RunBuffers:
+        """Buffers of another run of the same system, with inputs at the same ports."""
+        p = self.packed
+        model = p.model._replace(rows=p.model.rows.copy(), threads=np.zeros_like(p.model.threads))
+        fresh = replace(p, model=model, w=p.w.copy(), iw=p.iw.copy())
+        energy, prestress = self.prestress_energy.copy(), list(self.prestress)
+        out = replace(self, signals=signals, packed=fresh, prestress_energy=energy, prestress=prestress)
+        out.bodies = self.bodies
+        return out
 
 
 @dataclass(frozen=True, eq=False)
