@@ -152,7 +152,7 @@ def _counts(ptr, ind, order, place, parent):
 
 @jit
 def _panels(parent, count, relaxed):
-    """The first columns of the panels, and n. Makes `parent` a chain along the columns that were joined."""
+    """The first columns of the panels, and n. The last column of a panel is above all others of it in the tree."""
     n, groups = len(parent), 0
     first, height, zeros = np.empty(n + 1, np.int64), np.empty(n, np.int64), np.empty(n)
     for j in range(n):
@@ -171,9 +171,6 @@ def _panels(parent, count, relaxed):
             height[groups], zeros[groups] = rows, more
         groups += 1
         first[groups] = j + 1
-    for k in range(groups):
-        for j in range(first[k], first[k + 1] - 1):
-            parent[j] = j + 1
     return first[: groups + 1]
 
 
