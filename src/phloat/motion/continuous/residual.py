@@ -12,9 +12,10 @@ from phloat.motion.continuous.constant_mass import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
-from phloat.motion.kernel.machine.compiler import entry, inner
+from phloat.motion.kernel.machine.compiler import entry, inner, rare
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
 from phloat.motion.kernel.machine.pointers import pointer
+from phloat.motion.kernel.machine.threads import no_inline
 from phloat.motion.kernel.model import as_pointers
 from phloat.motion.kernel.rows import record_extremes
 
@@ -114,10 +115,9 @@ def membrane_forces(m, w, i, out, eta_rows):
 
 
 @entry
-def powers(m, w, p, s, y, out):
-    """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it."""
+def powers(m, w, p, out):
+    """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it; after `dae_residual`."""
     m, w, o = as_pointers(m), pointer(w), 0
-    ev.update(m, w, p, pointer(s), pointer(y))
     B, J = m.bodies, m.entries
     for j in range(len(J)):
         out[o + 2 * j], out[o + 2 * j + 1] = 0.0, 0.0
@@ -139,16 +139,17 @@ def powers(m, w, p, s, y, out):
 
 @entry
 def kinetic_energies(m, w, p, out):
-    """Replaces the kinetic energies of bodies with a constant mass matrix; after `update`."""
+    """Replaces the kinetic energies of bodies with a constant mass matrix; after `dae_residual`."""
     m, w = as_pointers(m), pointer(w)
     for i in range(len(m.bodies)):
         if p.bodies[i, ev.SHIFT] >= 0:
             out[i] = kinetic_energy(m, w, i, p.bodies[i, ev.SHIFT])
 
 
-@inner
+@rare
 def residual_at(m, w, p, gravity, s, y, yd, out):
     """F(t, y, ẏ), with the inputs s at t."""
+    no_inline()
     ev.update(m, w, p, s, y)
     for i in range(len(m.bodies)):
         dynamic_residual(m, w, p, gravity, i, yd, out)
@@ -167,20 +168,17 @@ def residual_at(m, w, p, gravity, s, y, yd, out):
 
 
 @entry
-def dae_residual(m, w, p, gravity, s, y, yd, out):
-    """F(t, y, ẏ), with the inputs s at t."""
-    residual_at(as_pointers(m), pointer(w), p, gravity, pointer(s), pointer(y), pointer(yd), pointer(out))
+def dae_residual(m, w, p, gravity, s, y, yd, out, unit, start, groups, indptr, indices, data, x, before, after):
+    """F(t, y, ẏ), with the inputs s at t; and ∂F/∂y as entries of a sparse matrix, unless `data` is empty.
 
-
-@entry
-def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data, x, before, after):
-    """∂F/∂y by central differences, as entries of a sparse matrix; columns of one group share no row and are varied together.
-
-    x, before and after are workspaces of the size of y.
+    The derivatives are central differences relative to `unit`; columns of one group share no row and are varied together. x, before
+    and after are workspaces of the size of y.
     """
     m, w, s, yd = as_pointers(m), pointer(w), pointer(s), pointer(yd)
-    for k in range(len(y)):
-        x[k] = y[k]
+    residual_at(m, w, p, gravity, s, pointer(y), yd, pointer(out))
+    if len(data) == 0:
+        return
+    copy(len(y), pointer(y), 0, pointer(x), 0)
     for g in range(len(start) - 1):
         for side in range(2):
             for k in range(start[g], start[g + 1]):
@@ -197,10 +195,9 @@ def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, d
 
 
 @entry
-def blocks(m, w, p, s, y, out):
-    """M of each body, then G of each row on both of its bodies, as consecutive blocks."""
+def blocks(m, w, p, out):
+    """M of each body, then G of each row on both of its bodies, as consecutive blocks; after `dae_residual`."""
     m, w, out, o = as_pointers(m), pointer(w), pointer(out), 0
-    ev.update(m, w, p, pointer(s), pointer(y))
     B, E, J = m.bodies, m.ends, m.entries
     for i in range(len(B)):
         n, lin, rot, size = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE]
@@ -271,7 +268,7 @@ def normalise(m, p, y):
 
 @entry
 def settle_gaps(m, w, p, time):
-    """Makes the gaps after `update` the reference for whole turns, and updates the ranges of laws."""
+    """Makes the gaps after `dae_residual` the reference for whole turns, and updates the ranges of laws."""
     m, w = as_pointers(m), pointer(w)
     J, R, E = m.entries, m.rows, m.ends
     for j in range(len(J)):
@@ -280,12 +277,6 @@ def settle_gaps(m, w, p, time):
                 rate = w[p.rows[r, ev.R_RATE] + ev.RATE]
                 record_extremes(R, r, m.data, w, rate, time, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
             w[R[r, t.R_COEF] + t.GAP0] = w[R[r, t.R_COEF] + t.GAP1]
-
-
-@entry
-def update(m, w, p, s, y):
-    """Writes everything that depends on (t, y) to w."""
-    ev.update(as_pointers(m), pointer(w), p, pointer(s), pointer(y))
 
 
 @entry
