@@ -15,6 +15,7 @@ LONG = (
     "loads",
     "shortening",
     "chains",
+    "building",
     "threads",
     "hinged-beam",
     "compile",

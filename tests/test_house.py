@@ -45,7 +45,7 @@ OPTIONAL = {
         "xarray",
         "h5netcdf",
     ),
-    *("dask", "distributed", "pythonfmu3", "fmpy", "exudyn", "msgspec", "yaml", "pypardiso"),
+    *("dask", "distributed", "pythonfmu3", "fmpy", "exudyn", "msgspec", "yaml", "pypardiso", "pymetis"),
     "verification",  # tests/verification, where phloat is run from its source
 }
 

@@ -8,7 +8,7 @@ from phloat.linear.analysis.modes import Modes as Modes
 from phloat.linear.analysis.participation import EffectiveMasses as EffectiveMasses, PortsReport as PortsReport
 from phloat.linear.analysis.poles_zeros import PoleZeros as PoleZeros
 from phloat.linear.analysis.response import Response as Response
-from phloat.linear.form.phdae import Field as Field
+from phloat.linear.form.fields import Field as Field
 from phloat.linear.time.march import LinearResult as LinearResult
 from phloat.many.limit_search import LimitSearch as LimitSearch
 from phloat.many.results import Ensemble as Ensemble

@@ -1,12 +1,16 @@
 """Joints that repeat each other are named once, and the motion is that of the mechanism without the repetition."""
 
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from messages import warns
 
 import phloat as ph
+from phloat.joints.pairs import Joint, Weld
+from phloat.joints.rows import Row
 
 LINK = ph.Beam(1.0, ph.Circle(0.01), ph.Material(E=7e10, rho=2700.0)).discretise(2)
 ANTENNA = ph.Beam(0.4, ph.Rectangle(0.02, 0.005), ph.Material(E=7e10, rho=2700.0)).discretise(3)
@@ -50,6 +54,20 @@ def test_two_clamps_of_a_rigid_body_are_one():
     joints = [ph.Weld("ground", "bar.P", name="one"), ph.Weld("ground", "bar.tip", at=(1.0, 0, 0), name="two")]
     system = ph.connect({"bar": bar}, joints=joints)
     assert len(ph.modes(redundantly(system, ph.place(system), "'one', 'two'", 6))) == 0
+
+
+@dataclass(frozen=True)
+class Twice(Joint):
+    """A weld whose last row is the sum of two others: dependent rows without a loop."""
+
+    closed: ClassVar[tuple[Row, ...]] = (*Weld.closed[:3], Row("sum", Weld.closed[0].terms + Weld.closed[1].terms))
+
+
+def test_rows_of_one_joint_that_follow_from_each_other_are_found_where_nothing_closes_a_loop():
+    root = ph.Revolute("ground", "a.P", name="root")
+    system = ph.connect({"a": LINK, "b": LINK}, joints=[root, Twice("a.C", "b.P", name="twice")])
+    with pytest.warns(ph.errors.RedundancyWarning, match="'twice'"):
+        ph.simulate(system, ph.place(system), 2e-3, dt=1e-3)
 
 
 # --- a planar four-bar of rigid links in space -----------------------------------------------------------------------

@@ -4,7 +4,7 @@ import types
 
 import numpy as np
 import pytest
-from kernel_zoo import as_written
+from kernel_zoo import as_written, from_python
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
@@ -12,6 +12,7 @@ from phloat.motion.kernel import body as of_body, newton, partition as ranges, s
 from phloat.motion.kernel.machine import threads
 from phloat.motion.run.assembly import assemble_run
 
+start_step, predict, residuals = from_python(of_body.start_step, step.predict, newton.residuals)
 H = 0.01
 
 
@@ -36,10 +37,10 @@ class Halfway:
         state = ph.set_moving(system, ph.place(system), {"hinge.angle_rate": 2.0, "b.omega": (0.3, -1.0, 2.0)})
         self.p = assemble_run(system, state, Inputs(system, {"push": force}).signals, 0.0).packed
         self.m, self.w, self.iw = self.p.model, self.p.w, self.p.iw
-        step.set_step(self.m, self.w, self.iw, H)
+        step.set_step(self.m, self.w, self.iw, np.array([H]), np.zeros(0))
         for i in range(2):
-            of_body.start_step(self.m.bodies, i, self.m.data, self.m.indices, self.w, H)
-        step.predict(self.m, self.w, self.iw, np.ones(3))
+            start_step(self.m.bodies, i, self.m.data, self.m.indices, self.w, H)
+        predict(self.m, self.w, self.iw, np.ones(3))
         names = [entry.name for entry in self.p.entries]
         self.number = {name: names.index(name) for name in names}
         for b in self.m.bodies:
@@ -47,7 +48,7 @@ class Halfway:
             self.w[b[t.W_SCALE] : b[t.W_SCALE] + b[t.SIZE]] = 1.0
 
     def evaluated(self, whole: bool = True) -> float:
-        return newton.residuals(self.m, self.w, self.iw, self.p.gravity, H, whole)
+        return residuals(self.m, self.w, self.iw, self.p.gravity, H, whole)
 
     def lam(self, name: str) -> np.ndarray:
         entry = self.m.entries[self.number[name]]

@@ -18,7 +18,7 @@ from phloat.many.ensemble import fingerprint
 from phloat.many.pickling import dumps
 from phloat.many.results import moments
 from phloat.many.samples import draw_samples
-from phloat.many.workers import SHARE_SECONDS, run_samples
+from phloat.many.workers import SHARE_SAMPLES, SHARE_SECONDS, run_samples, shares_of
 from phloat.random import Distribution
 
 DISTRIBUTIONS = [
@@ -121,6 +121,21 @@ def test_each_sample_is_the_run_of_its_own_system():
         assert zoo.way(runs.rerun(k)) == runs.values[k]
 
 
+def test_functions_of_time_are_evaluated_once_for_all_samples():
+    calls = []
+
+    def push(t):
+        calls.append(t)
+        return 3.0 + t
+
+    counts = []
+    for samples in (1, 4):
+        calls.clear()
+        zoo.asked({"ball.mass": ph.random.uniform(1.0, 3.0)}, samples, u={"push": push}, dt=0.01)
+        counts.append(len(calls))
+    assert counts[1] - counts[0] <= 3  # one at the start of each further run
+
+
 def test_workers_change_nothing():
     here, slow = os.getpid(), zoo.asked(BOTH, 128, output=lambda r: 0.0)["ball.mass"][0]
 
@@ -134,6 +149,15 @@ def test_workers_change_nothing():
     for name, values in alone.outputs.items():
         np.testing.assert_array_equal(two[name], values)
     np.testing.assert_array_equal(alone.t, two.t)
+
+
+@pytest.mark.parametrize("count", [1, 5, 100, 100_000])
+def test_shares_have_every_sample_once_and_become_single_samples(count):
+    shares = shares_of(np.arange(count), 2)
+    np.testing.assert_array_equal(np.concatenate(shares), np.arange(count))
+    sizes = [len(share) for share in shares]
+    assert sizes == sorted(sizes, reverse=True) and sizes[-1] == 1
+    assert len(sizes) < 300 + count / SHARE_SAMPLES
 
 
 def test_what_other_processes_do_not_know_is_run_in_threads(monkeypatch):

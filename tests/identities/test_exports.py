@@ -40,6 +40,12 @@ def expected(system, omega=OMEGA, shift=0.0):
     return ph.response(system, tuple(system.ports), omega=omega, shift=shift).values
 
 
+def solved(system, omega=OMEGA):
+    """One solution for each frequency; `response` has one transformation for all, which costs a digit (1.6e-10 here)."""
+    E, F, B = system.E.toarray(), (system.J - system.R).toarray(), system.B.toarray()
+    return np.array([B.T @ la.solve(1j * w * E - F, B) for w in omega])
+
+
 def assert_equal(one: ph.LinearPHDAE, other: ph.LinearPHDAE) -> None:
     for name in MATRICES:
         assert (getattr(one, name) != getattr(other, name)).nnz == 0, name
@@ -136,7 +142,7 @@ def test_control_has_the_transfer_function_and_the_names():
     assert there.name == "arm"
     assert there.input_labels == ["shoulder_effort", "elbow_effort"]
     assert there.output_labels == ["shoulder_flow", "elbow_flow"]
-    values, wanted = np.moveaxis(there(1j * OMEGA), -1, 0), expected(PLANT)
+    values, wanted = np.moveaxis(there(1j * OMEGA), -1, 0), solved(PLANT)
     assert (np.abs(values - wanted) / np.abs(wanted)).max() <= 1e-10
 
 
@@ -282,7 +288,7 @@ def test_pymor_gives_back_what_it_got():
 def test_pymor_has_the_transfer_function():
     pytest.importorskip("pymor")
     model = to_pymor(JOINTED.with_ports("shoulder", "elbow"))
-    wanted = expected(PLANT)
+    wanted = solved(PLANT)
     got = np.array([model.transfer_function.eval_tf(1j * w) for w in OMEGA])
     assert (np.abs(got - wanted) / np.abs(wanted)).max() <= 1e-10
 

@@ -29,6 +29,16 @@ CHANGED = {
 
 @pytest.mark.parametrize("plane", [None, "xy"])
 @pytest.mark.parametrize("name", LOCAL)
+def test_beams_as_sums_of_unit_arrays_are_the_integrals_over_their_elements(name, plane, monkeypatch):
+    recipe = replace(RECIPES[name], length=1.7)
+    summed = recipe.discretise(3)
+    monkeypatch.setattr("phloat.bodies.beams.beam.has_skew_sections", lambda number: True)  # these have no unit arrays
+    assembled = recipe.discretise(3)
+    assert_same_body(*(body.in_plane() if plane else body for body in (summed, assembled)), 1e-13)
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+@pytest.mark.parametrize("name", LOCAL)
 def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
     system = ph.connect({"b": RECIPES[name].discretise(3)}, plane=plane)
     told = {f"b.{key}": value for key, value in CHANGED.items() if f"b.{key}" in ph.parameters(system)}
@@ -38,6 +48,31 @@ def test_beams_as_sums_of_unit_arrays_are_what_discretise_makes(name, plane):
     assert ph.parameters(new) == ph.parameters(ph.with_parameters(system, told))
     still = remade(system, {key: ph.parameters(system)[key] for key in told})
     assert still.bodies["b"] is system.bodies["b"]
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+@pytest.mark.parametrize("changes", [{"b.material.E": 1.6e11}, {"b.length": 1.7}])
+def test_kept_matrices_are_shared_by_beams_of_equal_length_only(changes, plane):
+    system, s = ph.connect({"b": beam().discretise(3)}, plane=plane), np.array([0.0, 0.3, 1.0])
+
+    def fields(shape):
+        return {"displacement": shape.displacement(s), "rotation": shape.rotation(s), **shape.stress(s)}
+
+    before, remade_fields = fields(system.bodies["b"].shape), fields(remade(system, changes).bodies["b"].shape)
+    expected = fields(ph.with_parameters(system, changes).bodies["b"].shape)
+    assert remade_fields.keys() == expected.keys()
+    for name, matrix in remade_fields.items():
+        np.testing.assert_allclose(matrix.toarray(), expected[name].toarray(), rtol=1e-12, atol=1e-12, err_msg=name)
+        assert (matrix is before[name]) == ("b.length" not in changes), name
+
+
+@pytest.mark.parametrize("name", ["material.E", "material.nu", "material.rho", "masses[0.37]", "length", "section.h"])
+def test_inertia_is_shared_where_no_mass_changes(name):
+    system = ph.connect({"b": beam(masses={0.37: 1.0}).discretise(3)}, plane="xy")
+    changes = {f"b.{name}": CHANGED[name]}
+    new = remade(system, changes).bodies["b"]
+    assert (new.inertia is system.bodies["b"].inertia) == (name in ("material.E", "material.nu"))
+    assert_same_body(new, ph.with_parameters(system, changes).bodies["b"])
 
 
 def test_pieces_of_split_beams_come_from_unit_arrays_too():

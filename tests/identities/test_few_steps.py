@@ -3,6 +3,8 @@
 Short enough to run with compilation off.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 from bodies_zoo import bodies
@@ -212,3 +214,27 @@ def test_a_driven_ball_joint_turns_two_free_bodies_against_each_other():
         )
     np.testing.assert_allclose(linear, np.tile(linear[0], (6, 1)), atol=1e-12)
     np.testing.assert_allclose(angular, np.tile(angular[0], (6, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize(("plane", "motor"), [("xy", "effort"), ("xy", "rate"), ("xy", "pin"), (None, "effort")])
+def test_runs_of_one_system_one_after_another_are_those_of_new_systems(plane, motor):
+    """Buffers that are packed once for a system hold nothing of an earlier run: other states, inputs and pre-stress."""
+    system, u = moving(plane, motor)
+    state = ph.set_moving(system, ph.place(system, {"j.angle": 0.4}), {"j.angle_rate": 2.0}, u=u)
+    strained = state.with_values({"b.sigma": 10.0 + state["b.sigma"]})
+    starts = [(state, u), (state, {"m": u["m"]}), (strained, u), (state, u)]
+    for start, inputs in starts:
+        again = ph.simulate(system, start, STEPS * DT, dt=DT, u=inputs)
+        anew = ph.simulate(moving(plane, motor)[0], start, STEPS * DT, dt=DT, u=inputs)
+        assert np.array_equal(again.e, anew.e)
+        assert np.array_equal(again.lam, anew.lam)
+
+
+def test_a_system_travels_without_the_buffers_of_its_runs():
+    system, u = moving("xy", "effort")
+    state = ph.place(system)
+    run = ph.simulate(system, state, STEPS * DT, dt=DT, u=u)
+    there = pickle.loads(pickle.dumps(system))
+    assert system.run_buffers and not there.run_buffers
+    start = ph.place(there)
+    assert np.array_equal(ph.simulate(there, start, STEPS * DT, dt=DT, u=u).e, run.e)

@@ -6,6 +6,9 @@ import scipy.linalg as la
 from bodies_zoo import bodies, random_state
 
 import phloat as ph
+from phloat.joints.rows import row_gaps, row_rates
+from phloat.motion.initial.velocities import velocity_rows
+from phloat.system.joint_rows import columns_in_velocities, coordinates_of, ends, grouped_ports, scatter_rows
 
 KINDS = {
     "weld": ph.Weld("a.C", "b.P", turned=(0.1, 0.2, 0.3), name="joint"),
@@ -121,3 +124,59 @@ def test_nested_joints_keep_their_names_ports_and_motion():
     )
     assert state["right.b.theta"] == pytest.approx(0.1 + 0.2 - 0.7)
     assert ph.modes(ph.linearise(ph.lock(whole, "left.elbow"), state)).rigid == 2
+
+
+# --- joints that are evaluated together ------------------------------------------------------------------------------
+
+
+def mixed(plane: str | None) -> ph.System:
+    """Every kind of joint, several of each, between bodies of several kinds and to the ground, with a loop."""
+    zoo = bodies()
+    parts = {f"{name} {k}": zoo[name] for name in ("beam", "slaved beam", "rigid body") for k in range(2)}
+    names, ends = list(parts), {"beam": "C", "slaved beam": "C", "rigid body": "tip"}
+    pairs = [(f"{a}.{ends[a[:-2]]}", f"{b}.P") for a, b in zip(names, names[1:] + names[:1], strict=True)]
+    kinds = [ph.Revolute, ph.Weld, ph.Prismatic, ph.Revolute, ph.Spherical, ph.Revolute]
+    axes = [{"axis": (1, 0, 0)} if kind is ph.Prismatic else {} for kind in kinds]
+    joints = [kind(*pair, name=f"j{k}", **axes[k]) for k, (kind, pair) in enumerate(zip(kinds, pairs, strict=True))]
+    joints += [ph.Revolute("ground", f"{names[0]}.P", at=(0.1, 0.2, 0.0), name="hinge", turned=(0.0, 0.0, 0.4))]
+    joints += [
+        ph.Slide("ground", f"{names[3]}.P", along=(1, 0, 0), name="slide"),
+        ph.Drive("ground", f"{names[5]}.P", name="d"),
+    ]
+    return ph.connect(parts, joints, plane=plane)
+
+
+@pytest.mark.parametrize("plane", [None, "xy"])
+def test_joints_together_are_what_each_is_alone(plane):
+    system = mixed(plane)
+    for seed in range(3):
+        state = random_state(system, seed)
+        gaps, coordinates, G = (
+            ph.gaps(system, state),
+            ph.joint_coordinates(system, state),
+            velocity_rows(system, state)[0],
+        )
+        assert list(gaps) == [name for name, c in system.joints.items() if c.closed]
+        for name, c in system.joints.items():
+            first, second = ends(c, state)
+            if c.closed:
+                np.testing.assert_allclose(gaps[name], row_gaps(c.closed, first, second), rtol=0.0, atol=1e-13)
+            alone = scatter_rows([(c, row_rates(c.rows, first, second))], columns_in_velocities(system)).toarray()
+            together = G.toarray()[system.multipliers[name]] if c.rows else alone
+            np.testing.assert_allclose(together, alone, rtol=0.0, atol=1e-12 * np.abs(alone).max(initial=1.0))
+            for label, value in coordinates_of(system, state, name).items():
+                assert abs(coordinates[label] - value) < 1e-12
+
+
+def test_a_port_at_many_states_is_the_port_at_each():
+    """Arrays with a first axis give what each row of them gives alone: points, triads and their rates."""
+    system = mixed(None)
+    for group, *sides in grouped_ports(system, random_state(system, 7)):
+        for side, many in zip(("first", "second"), sides, strict=True):
+            for k, c in enumerate(group.joints):
+                one = ends(c, random_state(system, 7))[side == "second"]
+                for name in ("c", "D", "point", "turn", "spin"):
+                    got = getattr(many, name)[k]
+                    np.testing.assert_allclose(
+                        got, getattr(one, name), rtol=0.0, atol=1e-13, err_msg=f"{c.name} {name}"
+                    )

@@ -4,7 +4,7 @@ import types
 
 import numpy as np
 import pytest
-from kernel_zoo import as_written
+from kernel_zoo import as_written, from_python
 from motion_zoo import thing
 
 import phloat as ph
@@ -13,6 +13,8 @@ from phloat.motion.kernel import step, tables as t
 from phloat.motion.kernel.machine import dense as small
 from phloat.motion.run.kernel_run import KernelRun
 from phloat.motion.run.task import Task
+
+predict, swap_factors = from_python(step.predict, step.swap_factors)
 
 # --- a step that fails ------------------------------------------------------------------------------------------------
 
@@ -95,7 +97,7 @@ class Marched:
             serve=lambda *_: self.log.append("serve"),
             swap_factors=self.exchange,
             take_step=self.one,
-            snapshot=self.snapshot,
+            write_snapshot=self.snapshot,
         )
         self.out = advance(
             types.SimpleNamespace(offsets=where),
@@ -190,7 +192,7 @@ def test_the_first_step_expects_the_velocities_of_the_state(kind, plane):
     run = runner(system, state)
     m, w, iw = run.packed.model, run.packed.w, run.packed.iw
     w[m.bodies[1][t.W_X] : m.bodies[1][t.W_X] + m.bodies[1][t.WIDE]] = np.nan
-    step.predict(m, w, iw, np.array([1.0, 1.0, -1.0]))
+    predict(m, w, iw, np.array([1.0, 1.0, -1.0]))
     lin = 2 if plane else 3
     for i, name in enumerate("ab"):
         pose, arrays = state.pose(name), list(run.packed.arrays.values())[i]
@@ -217,7 +219,7 @@ def test_motion_that_is_constant_linear_or_as_weighted_is_expected_exactly():
             for column in (t.W_OLDER, t.W_OLDEST)[started - 1 :]:
                 unknowns(run, i, column)[:] = np.nan  # not there yet
             iw[t.I_STARTED] = started
-            step.predict(m, w, iw, np.array([3.0, -3.0, 1.0]))  # the parabola through three steps
+            predict(m, w, iw, np.array([3.0, -3.0, 1.0]))  # the parabola through three steps
             np.testing.assert_allclose(unknowns(run, i), first, rtol=1e-13, atol=1e-13)
 
 
@@ -378,12 +380,12 @@ def test_factors_of_two_sizes_change_places_and_change_back():
     places = np.concatenate([np.arange(start, start + n) for start, n in p.model.factors])
     assert len(set(places)) == count and len(p.model.factors) > 1
     p.iw[[t.I_SET, t.I_FACTORED, t.I_OTHER]] = 0, 1, 0
-    step.swap_factors(p.model, p.w, p.iw, bank)
+    swap_factors(p.model, p.w, p.iw, bank)
     np.testing.assert_array_equal(p.w[places], kept)
     np.testing.assert_array_equal(bank, before[places])
     np.testing.assert_array_equal(np.delete(p.w, places), np.delete(before, places))
     assert p.iw[[t.I_SET, t.I_FACTORED, t.I_OTHER]].tolist() == [1, 0, 1]
-    step.swap_factors(p.model, p.w, p.iw, bank)
+    swap_factors(p.model, p.w, p.iw, bank)
     np.testing.assert_array_equal(p.w, before)
     np.testing.assert_array_equal(bank, kept)
     assert p.iw[[t.I_SET, t.I_FACTORED, t.I_OTHER]].tolist() == [0, 1, 0]
@@ -393,9 +395,9 @@ def test_a_new_size_of_the_step_has_no_factors_yet():
     system, state, u = busy("xy")
     p = runner(system, state, u).packed
     p.iw[t.I_FACTORED] = 1
-    step.set_step(p.model, p.w, p.iw, 0.01)
+    step.set_step(p.model, p.w, p.iw, np.array([0.01]), np.zeros(0))
     assert p.iw[t.I_FACTORED] == 0
     first = p.w.copy()
-    step.set_step(p.model, p.w, p.iw, 0.02)
-    step.set_step(p.model, p.w, p.iw, 0.01)
+    step.set_step(p.model, p.w, p.iw, np.array([0.02]), np.zeros(0))
+    step.set_step(p.model, p.w, p.iw, np.array([0.01]), np.zeros(0))
     np.testing.assert_array_equal(p.w, first)

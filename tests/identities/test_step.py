@@ -5,20 +5,29 @@ import itertools
 import numpy as np
 import pytest
 from bodies_zoo import Cloud, random_state, with_joints_kept
+from kernel_zoo import from_python
 from motion_zoo import CASES, SLAVED, pair, random_motion
 from oracle import Oracle
 
 import phloat as ph
 from phloat.motion.inputs.inputs import Inputs
-from phloat.motion.kernel import body as of_body, newton, step, tables as t
-from phloat.motion.kernel.port_tangent import geometric_tangent, port_tangent
-from phloat.motion.kernel.tangent import tangent
+from phloat.motion.kernel import (
+    body as of_body,
+    newton,
+    port_tangent as of_port,
+    step,
+    tables as t,
+    tangent as of_tangent,
+)
 from phloat.motion.run.assembly import assemble_run
 
 pytestmark = pytest.mark.filterwarnings(  # springs and bushings go beyond what they are meant for on purpose
     "ignore::phloat.errors.CurveRangeWarning", "ignore::phloat.errors.LargeTurnWarning"
 )
 
+start_step, predict, residuals = from_python(of_body.start_step, step.predict, newton.residuals)
+tangent, linear_rows = from_python(of_tangent.tangent, newton.linear_rows)
+port_tangent, geometric_tangent = from_python(of_port.port_tangent, of_port.geometric_tangent)
 H = 5e-3
 AGREES = 1e-9
 
@@ -120,10 +129,10 @@ class Iterate:
         self.run, self.h = assemble_run(system, state, Inputs(system, u).signals, 0.0), h
         p = self.run.packed
         self.m, self.w, self.iw, self.gravity = p.model, p.w, p.iw, p.gravity
-        step.set_step(self.m, self.w, self.iw, h)
+        step.set_step(self.m, self.w, self.iw, np.array([h]), np.zeros(0))
         for i in range(len(self.m.bodies)):
-            of_body.start_step(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
-        step.predict(self.m, self.w, self.iw, np.array([1.0, 1.0, -1.0]))
+            start_step(self.m.bodies, i, self.m.data, self.m.indices, self.w, h)
+        predict(self.m, self.w, self.iw, np.array([1.0, 1.0, -1.0]))
         rng = np.random.default_rng(1)
         at = self.m.offsets[t.LAM]
         count = int(self.m.entries[:, t.J_ROWS].sum())
@@ -132,7 +141,7 @@ class Iterate:
             self.w[b[t.W_X] : b[t.W_X] + b[t.SIZE]] += 0.1 * rng.normal(size=b[t.SIZE])
 
     def evaluated(self) -> None:
-        newton.residuals(self.m, self.w, self.iw, self.gravity, self.h, True)
+        residuals(self.m, self.w, self.iw, self.gravity, self.h, True)
 
     def residual(self, i: int) -> np.ndarray:
         b = self.m.bodies[i]
@@ -163,7 +172,7 @@ class Iterate:
         self.evaluated()
         for j in range(len(m.entries)):
             if m.entries[j, t.J_UNKNOWN]:
-                newton.linear_rows(m, w, j, self.h)
+                linear_rows(m, w, j, self.h)
         b, size, wide = m.bodies[i], int(m.bodies[i, t.SIZE]), int(m.bodies[i, t.WIDE])
         out = np.zeros((m.offsets[t.MULTIPLIERS], size))
         for g in m.incidences[b[t.FIRST_INC] : b[t.FIRST_INC] + b[t.N_INC]]:

@@ -10,6 +10,7 @@ from graded_zoo import MAKERS, below
 
 import phloat as ph
 from phloat.algebra.elimination import signed_factor
+from phloat.algebra.sparse import csr
 
 STEEL = ph.Material(E=210e9, rho=7800.0, nu=0.3)
 UNIT = ph.Material(E=1.0, rho=1.0, nu=0.3)
@@ -120,13 +121,17 @@ def test_a_strip_in_a_slow_spin_has_its_first_mode(theory):
 
 def test_rigid_modes_of_a_free_body_in_a_spin_are_counted_by_what_is_kept():
     """A free rod across its axis: the turn about the spin, the drift along it, and the turn of the rod about itself (whose
-    section has no inertia of its own in this theory) stand still; the drift across is at ±Ω in the turning frame."""
+    section has no inertia of its own in this theory) stand still; the drift across is at ±Ω in the turning frame.
+
+    Two of the three at Ω are one defective pair, which round-off ε splits by √ε to both sides: their mean has its digits."""
     rod = ph.Beam(1.0, ph.Rectangle(0.02, 0.01), STEEL, frame="pinned").discretise(4)
     system = ph.connect({"b": rod}, [])
     linear = ph.linearise(system, ph.steady_spin(system, axis=(0, 0, 1), rate=3.0))
     found = ph.modes(linear)
     assert found.rigid == 3
-    np.testing.assert_allclose(found.elastic[:3], 3.0, rtol=1e-6)
+    low, middle, high = found.elastic[:3]
+    np.testing.assert_allclose([0.5 * (low + high), middle], 3.0, rtol=1e-10)
+    assert (0.5 * (high - low) / 3.0) ** 2 < 1e-11
     assert (ph.poles(linear) == 0).sum() == 3
 
 
@@ -235,8 +240,8 @@ def test_modes_of_random_graded_models_are_those_of_sixty_digits(maker, seed):
 @pytest.mark.parametrize("size", [[[0.0, 0.5], [2.0, 0.0]], [[0.0, 2.0], [0.5, 0.0]]])
 def test_an_entry_of_loads_is_zero_on_both_sides_or_on_none(size):
     """Found by random beams: zero on one side only, it gave a stress without stiffness, and NaN."""
-    factor, mu = signed_factor(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array(size), np.ones(2))
-    assert np.isfinite(factor).all() and (mu != 0.0).all()
+    factor, mu = signed_factor(csr([[0.0, 1.0], [1.0, 0.0]]), csr(size), np.ones(2))
+    assert np.isfinite(factor.toarray()).all() and (mu != 0.0).all()
 
 
 def test_every_threshold_of_linear_analysis_is_in_the_docs():

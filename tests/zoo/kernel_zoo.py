@@ -1,6 +1,13 @@
-"""Functions of the compiled step without compilation, to replace functions that they call."""
+"""Functions of the compiled step by themselves: called from Python, or without compilation."""
 
 import types
+
+from phloat.motion.kernel.machine.compiler import entry
+
+
+def from_python(*functions):
+    """Inner functions of the kernel, compiled so that Python can call them."""
+    return [entry(getattr(function, "py_func", function)) for function in functions]
 
 
 def as_written(function, **others):

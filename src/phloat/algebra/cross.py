@@ -10,28 +10,36 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
+def crosses(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a × b of many vectors, (…, 3) (np.cross takes five times as long)."""
+    a_x, a_y, a_z = a[..., 0], a[..., 1], a[..., 2]
+    b_x, b_y, b_z = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([a_y * b_z - a_z * b_y, a_z * b_x - a_x * b_z, a_x * b_y - a_y * b_x], axis=-1)
+
+
 def skew(a: np.ndarray) -> np.ndarray:
-    """[a]×, so that [a]× b = a × b (50)."""
-    out = np.zeros((3, 3))
-    out[0, 1], out[0, 2], out[1, 2] = -a[2], a[1], -a[0]
-    out[1, 0], out[2, 0], out[2, 1] = a[2], -a[1], a[0]
-    return out
+    """[a]×, so that [a]× b = a × b (50); of one vector (3,), or of each of many, (…, 3)."""
+    return (a @ _SKEWS).reshape(*a.shape, 3)
 
 
-def skews(vectors: np.ndarray) -> np.ndarray:
-    """[a]× of many vectors, the rows of an array: vectors × 3 × 3."""
-    return (vectors @ _SKEWS).reshape(-1, 3, 3)
-
-
-_SKEWS = np.array([skew(axis).ravel() for axis in np.eye(3)])
+_SKEWS = np.zeros((3, 9))  # [e_1]×, [e_2]×, [e_3]×
+_SKEWS[[0, 1, 2], [7, 2, 3]], _SKEWS[[0, 1, 2], [5, 6, 1]] = 1.0, -1.0
 
 
 def rotation(vector: np.ndarray) -> np.ndarray:
-    """The rotation by |vector| radians about `vector` (Rodrigues)."""
-    angle = float(np.linalg.norm(vector))
-    S = skew(np.asarray(vector, dtype=float))
+    """The rotation by |vector| radians about `vector` (Rodrigues); of one vector (3,), or of each of many, (…, 3)."""
+    vector = np.asarray(vector, dtype=float)
+    S, angle = skew(vector), np.sqrt((vector * vector).sum(axis=-1))[..., None, None]
     # sin a / a and (1 − cos a) / a², from sinc: exact at zero too
-    return np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S)
+    return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * S + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (S @ S))
+
+
+def rotated(vector: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """x rotated by |vector| radians about `vector`, of many vectors, (…, 3)."""
+    angle = np.sqrt((vector * vector).sum(axis=-1, keepdims=True))
+    crossed = crosses(vector, x)
+    half = np.sinc(angle / (2 * np.pi))
+    return np.asarray(x + np.sinc(angle / np.pi) * crossed + 0.5 * half * half * crosses(vector, crossed))
 
 
 def rot(theta: float) -> np.ndarray:

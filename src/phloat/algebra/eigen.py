@@ -12,7 +12,8 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import SEEDED, Matrix, factorised, random_start
+from phloat.algebra.factors import factorised
+from phloat.algebra.sparse import SEEDED, Matrix, random_start
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Layout:
         """The slice of each block."""
         out, start = {}, 0
         for name, shape in self.shapes.items():
-            size = int(np.prod(shape))
+            size = prod(shape)
             out[name] = slice(start, start + size)
             start += size
         return out
@@ -42,7 +43,7 @@ class Layout:
     @cached_property
     def size(self) -> int:
         """The length of the vector."""
-        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+        return sum(prod(shape) for shape in self.shapes.values())
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg as la
@@ -24,18 +25,31 @@ import scipy.sparse as sp
 from phloat.algebra.cross import skew
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, dependencies, largest, row_lengths, stacked, weighted, zero_matrix
+from phloat.algebra.sparse import (
+    Matrix,
+    assembled,
+    csr,
+    dependencies,
+    diagonal,
+    largest,
+    row_lengths,
+    stacked,
+    unit_columns,
+    weighted,
+    zero_matrix,
+)
 from phloat.analysis.tangent import SmallMotion, small_motion
 from phloat.bodies.continua.continuum import facets_of
 from phloat.bodies.shape import displacements, second_displacement
 from phloat.errors import InputError, JointError, RedundancyWarning, number
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.fields import Field, Fields
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.motion.deformation import warn_of_frequencies
 from phloat.motion.initial.stiffness import nonconservative, spring_rows
 from phloat.motion.initial.velocities import dependent_rows, quoted, require_closed, velocity_indices
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.system.joint_rows import columns_in_rows, dissipation, joint_rows, port_columns
-from phloat.system.state import Pose, State
+from phloat.system.state import ConstantState, State
 from phloat.system.system import System, fits
 from phloat.system.tie_rows import with_stresses
 
@@ -43,7 +57,7 @@ SYMMETRIC = 1e-5  # accepted relative asymmetry of the stiffness of loads: force
 ROUND_OFF = 1e-13  # singular value of the stiffness of nonconservative loads that is round-off, relative to the largest
 BALANCED = 1e-9  # asymmetry of a stiffness, relative to its terms, that is due to forces that balance approximately
 SMALLEST = 1e-3  # smallest energy of a stress, relative to the largest stiffness of nonconservative loads
-MAX_MOTIONS = 3000  # free motions of a system under load
+MAX_MOTIONS = 3000  # free motions under loads that follow the motion, whose stiffness is a full matrix
 
 
 def linearise(
@@ -88,7 +102,8 @@ def linearise(
     >>> linear.passive, ph.modes(linear).omega.round(4)
     (True, array([2.2147]))
     """
-    state = fits(system, state)
+    origin = (system, fits(system, state))
+    state = ConstantState(origin[1].bodies, origin[1].layout, origin[1].e)
     require_closed(system, state)
     inputs = as_inputs(system, u).at(number("t", t))
     small = small_motion(system, state, inputs)
@@ -97,13 +112,15 @@ def linearise(
     rows = columns_in_rows(system, loose.rows)
     G, B_lam = joint_rows(system, state, rows)
     free = independent_joint_rows(G, B_lam, system.multipliers)
-    sizes = {name: int(((w.start <= free) & (free < w.stop)).sum()) for name, w in system.multipliers.slices.items()}
+    sizes = {
+        name: int(np.diff(np.searchsorted(free, [w.start, w.stop]))[0]) for name, w in system.multipliers.slices.items()
+    }
     damping = _strained_damping(system, state, loose)
     velocities = np.zeros(rows.size)
     velocities[: loose.split] = state.e[velocity_indices(system)]
     linear = replace(
         loose,
-        E=sp.block_diag([small.M, loose.E[loose.split :, loose.split :]]),
+        E=diagonal([small.M, loose.E[loose.split :, loose.split :]]),
         J=_with_strains(system, state, loose, small.gamma),
         R=csr(loose.R + damping + dissipation(system, state, rows, velocities, small=True)),
         G=G[free],
@@ -111,9 +128,9 @@ def linearise(
         B_lam=B_lam[free],
         ports=system.ports,
         multipliers=Layout({name: (size,) for name, size in sizes.items() if size}, "joint"),
-        fields={name: _field(system, loose, name, state.pose(name)) for name in system.bodies},
+        fields=Fields({name: partial(_field, *origin, name) for name in system.bodies}),
     )
-    linear = replace(_with_loads(system, state, inputs, linear, small), origin=(system, state))
+    linear = replace(_with_loads(system, state, inputs, linear, small), origin=origin)
     if not small.spin.any():
         return linear
     inertial = {name for name, joint in system.joints.items() if joint.driven}  # they do not rotate with the bodies
@@ -127,26 +144,28 @@ def _with_strains(system: System, state: State, loose: LinearPHDAE, gamma: Matri
     skew_part = csr(0.5 * (gamma - gamma.T))
     if size == n:
         return csr(-skew_part)
-    L = loose.J[n:, :n].tolil()
+    changes = [np.zeros((3, 0))]  # the entries of Q η: values, rows, columns
     for name, body in system.bodies.items():
-        eta = state.pose(name).eta
-        if body.stresses and np.any(eta) and body.elastic.Q.value.size:
-            stress_rows = loose.rows[f"{name}.sigma"]
-            L[stress_rows.start - n : stress_rows.stop - n, loose.rows[f"{name}.eta_dot"]] = body.elastic.gradient(eta)
-    B = csr(L)
+        eta, Q = state.pose(name).eta, body.elastic.Q
+        if body.stresses and np.any(eta) and Q.value.size:
+            row, column = loose.rows[f"{name}.sigma"].start - n, loose.rows[f"{name}.eta_dot"].start
+            changes.append(np.array([Q.value * eta[Q.column], Q.strain + row, Q.row + column]))
+    value, *places = np.concatenate(changes, axis=1)
+    change = sp.coo_array((value, tuple(index.astype(int) for index in places)), shape=(size - n, n))
+    B = csr(loose.J[n:, :n] + change)
     return stacked([[-skew_part, -B.T], [B, zero_matrix(size - n, size - n)]])
 
 
 def _strained_damping(system: System, state: State, loose: LinearPHDAE) -> Matrix:
     """The change R_d(η) − R_d(0) of the damping of the deformed bodies, (rows, rows)."""
-    total = zero_matrix(loose.rows.size, loose.rows.size)
+    blocks = []
     for name, body in system.bodies.items():
         elastic, eta = body.elastic, state.pose(name).eta
         if elastic.damped and elastic.Q.value.size and np.any(eta):
-            k = loose.rows[f"{name}.eta_dot"]
-            change = csr(elastic.damping(eta) - elastic.R_d.toarray()).tocoo()
-            total = total + sp.coo_array((change.data, (change.row + k.start, change.col + k.start)), shape=total.shape)
-    return csr(total)
+            rows = loose.rows[f"{name}.eta_dot"]
+            index = np.arange(rows.start, rows.stop)
+            blocks.append((index, index, elastic.damping(eta) - elastic.R_d.toarray()))
+    return assembled(blocks, (loose.rows.size,) * 2)
 
 
 def _with_loads(system: System, state: State, u: np.ndarray, linear: LinearPHDAE, small: SmallMotion) -> LinearPHDAE:
@@ -173,27 +192,28 @@ def _geometric(
         return zero_matrix(n, 0), np.zeros(0), zero_matrix(n, 0), ()
     # at rest a driven base moves the rest
     joints = linear.G if small.spin.any() else linear.G[np.diff(linear.B_lam.indptr) == 0]
-    if (count := n - joints.shape[0]) > MAX_MOTIONS:
-        raise InputError(f"{count} free motions under load are too many (at most {MAX_MOTIONS}); reduce the bodies")
-    Z, free = free_motions(joints[:, :n].toarray(), small.M.diagonal())
-    K, size = Z.T @ (small.K_g @ Z), np.abs(Z).T @ (small.K_size @ np.abs(Z))
-    mass = np.einsum("ik,ik->k", Z, small.M @ Z)
-    root = 1.0 / np.sqrt(mass)
-    scaled = root[:, None] * K * root
-    skewed = np.where(np.abs(K - K.T) > CANCELLED * (size + size.T), np.abs(scaled - scaled.T), 0.0)
-    defect = float(skewed.max(initial=0.0) / np.abs(scaled).max(initial=1e-300))
-    if (followers := nonconservative(system, u) + small.dampers) and (
-        np.abs(K - K.T) > BALANCED * (size + size.T)
-    ).any():
-        mu, factor, N = _unsymmetric_factor(np.where(np.abs(K) > CANCELLED * size, K, 0.0), Z.T @ (small.M @ Z))
+    Z, free = free_motions(joints[:, :n], small.M.diagonal())
+    K, size = csr(Z.T @ small.K_g @ Z), csr(abs(Z).T @ small.K_size @ abs(Z))
+    unit = sp.diags_array(1.0 / np.sqrt(np.asarray(Z.multiply(small.M @ Z).sum(axis=0)).ravel()))
+    skewed, both = abs(K - K.T), csr(size + size.T)
+    scaled = skewed.multiply(skewed > CANCELLED * both)
+    defect = largest(unit @ scaled @ unit) / max(largest(unit @ K @ unit), 1e-300)
+    if (followers := nonconservative(system, u) + small.dampers) and (skewed > BALANCED * both).nnz:
+        if len(free) > MAX_MOTIONS:
+            raise InputError(
+                f"{len(free)} free motions under loads that follow ({', '.join(followers)}) are too many (at most {MAX_MOTIONS}); "
+                "reduce the bodies"
+            )
+        K = K.multiply(abs(K) > CANCELLED * size)
+        mu, factor, N = _unsymmetric_factor(K.toarray(), (Z.T @ small.M @ Z).toarray())
     elif defect > SYMMETRIC:
         raise InputError(f"the stiffness of the loads is not symmetric (relative defect {defect:.1e}): no equilibrium")
     else:
         followers = ()
-        factor, mu = signed_factor(0.5 * (K + K.T), CANCELLED * size, mass)
-        N = np.zeros_like(factor)
-    onto = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(n, len(free)))
-    return csr(onto @ factor), mu, csr(onto @ N), followers
+        factor, mu = signed_factor(csr(0.5 * (K + K.T)), CANCELLED * size, unit.diagonal() ** -2)
+        N = zero_matrix(*factor.shape)
+    onto = unit_columns(free, n)
+    return csr(onto @ csr(factor)), mu, csr(onto @ csr(N)), followers
 
 
 def _unsymmetric_factor(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -214,9 +234,10 @@ def _unsymmetric_factor(K: np.ndarray, M: np.ndarray) -> tuple[np.ndarray, np.nd
     return mu, root @ V, root @ (V - unit @ V / mu)
 
 
-def _field(system: System, loose: LinearPHDAE, name: str, pose: Pose) -> Field:
+def _field(system: System, state: State, name: str) -> Field:
     """The field of a body in its position and deformation, in inertial axes."""
-    field, body = loose.fields[f"{name}.body"], system.bodies[name]
+    loose, pose, body = system.loose, state.pose(name), system.bodies[name]
+    field = loose.fields[f"{name}.body"]
     shape, places, motion = body.shape, body.shape.places(), field.motion
     u = displacements(shape, places, pose.eta).reshape(-1, 3)
     if (second := second_displacement(shape, places)) is not None:

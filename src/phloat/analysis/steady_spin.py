@@ -6,27 +6,29 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import scipy.linalg as la
+import scipy.sparse as sp
 
 from phloat.algebra.elimination import free_motions
-from phloat.algebra.sparse import csr, diagonal
+from phloat.algebra.sparse import Matrix, csr, diagonal, row_lengths, stacked, zero_matrix
 from phloat.analysis.ground_in_spin import circulation, require_same_all_round
 from phloat.analysis.tangent import warn_of_sections
 from phloat.errors import AccuracyError, InputError, finite, number
 from phloat.joints.ends import unit
 from phloat.motion.deformation import STRETCHED_LITTLE, check_state
 from phloat.motion.initial.place import place
-from phloat.motion.initial.statics import statics
+from phloat.motion.initial.saddle import SaddleSystem, solve_refined
+from phloat.motion.initial.statics import forces, statics
 from phloat.motion.initial.stiffness import inertia_slopes, stiffness
-from phloat.motion.initial.velocities import require_closed, velocity_indices, velocity_rows, with_velocities
+from phloat.motion.initial.velocities import require_closed, velocity_rows, with_velocities
 from phloat.motion.inputs.inputs import as_inputs
 from phloat.motion.law_ranges import warn_of_ranges_at
 from phloat.system.state import State
 from phloat.system.system import System, fits
-from phloat.system.terms import terms
 
 NEWTON = 60
 CONVERGED = 1e-10
 LOAD_STEPS = (1, 4, 16)
+DENSE = 600  # free motions up to which the shortest step is computed with full matrices
 ROUND_OFF = 1e-11  # stiffness of a motion that counts as none, relative to its terms
 
 
@@ -103,46 +105,50 @@ def _newton(system: System, state: State, spin: np.ndarray, about: np.ndarray, u
     """Newton's method for [K −Gᵀ; G 0] (δq, λ) = (f, −gap), with the shortest δq in scaled units if it is not unique."""
     task = statics(system, state, u)
     scale = 1.0 / task.force_scale
+    weight = sp.diags_array(scale)
     error = np.inf
     for _ in range(NEWTON):
         moving = _with_spin(system, state, spin, about)
-        matrices, indices = terms(system, moving), velocity_indices(system)
-        f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[indices]
-        size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[indices]
-        G = velocity_rows(system, moving)[0].toarray()
+        f, size = forces(system, moving, u)
+        scaled = csr(velocity_rows(system, moving)[0] @ weight)
+        joints = SaddleSystem(csr(sp.eye_array(len(f))), scaled)
         gap = task.gap(state)
-        scaled = G * scale
-        lam = -la.lstsq(scaled.T, scale * f, cond=1e-12, lapack_driver="gelsy")[0] if len(G) else np.zeros(0)
-        residual = scale * (f + G.T @ lam)
-        forces = scale * (size + np.abs(G).T @ np.abs(lam))
-        error = float(np.abs(residual).max(initial=0.0) / max(forces.max(initial=0.0), 1e-300))
+        residual, lam = joints.solve(scale * f, np.zeros(len(gap)))
+        terms = scale * size + abs(scaled).T @ np.abs(lam)
+        error = float(np.abs(residual).max(initial=0.0) / max(terms.max(initial=0.0), 1e-300))
         error = max(error, float(np.abs(gap).max(initial=0.0)) / task.length)
-        K = _stiffness(system, moving, lam, u) + circulation(system, moving, spin, about)[0].toarray()
-        step = _constrained_step(scale[:, None] * K * scale, scaled, residual, gap)
+        K = _stiffness(system, moving, lam, u) + circulation(system, moving, spin, about)[0]
+        particular = joints.solve(np.zeros(len(f)), -gap)[0]
+        step = _constrained_step(csr(weight @ K @ weight), scaled, residual, particular)
         state = task.displace(state, scale * step)
         if error < CONVERGED:  # the last step improves soft motions, such as the twist of a thin blade
             break
     return _with_spin(system, state, spin, about), error
 
 
-def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> np.ndarray:
+def _stiffness(system: System, state: State, lam: np.ndarray, u: np.ndarray) -> Matrix:
     """The derivative of the forces by positions, those of inertia included, (velocities, velocities)."""
-    K = stiffness(system, state, lam, u)
     inertial = []
     for name, body in system.bodies.items():
         by_w, by_eta, N = inertia_slopes(body, state.pose(name))
         inertial.append(-(by_eta + by_w @ N)[np.ix_(body.columns, body.columns)])
-    return csr(K + diagonal(inertial)).toarray()
+    return csr(stiffness(system, state, lam, u) + diagonal(inertial))
 
 
-def _constrained_step(K: np.ndarray, G: np.ndarray, f: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """The shortest δ with G δ = −gap that solves K δ = f on the motions that the joints allow."""
-    particular = -la.lstsq(G, gap, cond=1e-12)[0] if len(G) else np.zeros(len(f))
-    Z = free_motions(G, np.ones(len(f)))[0] if len(G) else np.eye(len(f))
-    reduced = Z.T @ K @ Z
-    terms = (np.abs(Z).T @ (np.abs(K) @ np.abs(Z))).max(axis=0, initial=0.0)
-    size = np.abs(reduced).max(axis=0, initial=0.0)
+def _constrained_step(K: Matrix, G: Matrix, f: np.ndarray, particular: np.ndarray) -> np.ndarray:
+    """The shortest δ with G δ = G `particular` that solves K δ = f on the motions that the joints allow."""
+    n, joints = len(f), G.shape[0]
+    if n - joints > DENSE:
+        saddle = stacked([[K, -G.T], [G, zero_matrix(joints, joints)]])
+        units = np.concatenate([np.ones(n), 1.0 / row_lengths(G)])
+        rest = np.concatenate([f - K @ particular, np.zeros(joints)])
+        return np.asarray(particular + solve_refined(saddle, rest, units, units, (np.arange(n + joints),) * 2)[:n])
+    Z, free = free_motions(G, np.ones(n))
+    if not len(free):
+        return particular
+    reduced, sizes = csr(Z.T @ K @ Z), abs(Z).T @ (abs(K) @ abs(Z))
+    terms, size = (abs(a).max(axis=0).toarray().ravel() for a in (sizes, reduced))
     # a soft motion beside stiff ones counts as much as these; a free one, whose stiffness is round-off, does not move
     unit = np.where(size > ROUND_OFF * terms, 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0)), 0.0)
-    z = la.lstsq(unit[:, None] * reduced * unit, unit * (Z.T @ (f - K @ particular)), cond=1e-11)[0]
-    return particular + Z @ (unit * z)
+    z = la.lstsq(unit[:, None] * reduced.toarray() * unit, unit * (Z.T @ (f - K @ particular)), cond=1e-11)[0]
+    return np.asarray(particular + Z @ (unit * z))

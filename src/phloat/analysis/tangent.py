@@ -23,11 +23,11 @@ from phloat.bodies.beams.beam import Beam
 from phloat.bodies.body import Body
 from phloat.errors import InputError, SectionInertiaWarning
 from phloat.motion.initial.saddle import SaddleSystem
+from phloat.motion.initial.statics import forces
 from phloat.motion.initial.stiffness import block_norms, inertia_slopes, loads_stiffness, motion_kinds, spring_rows
 from phloat.motion.initial.velocities import mass, velocity_indices, velocity_rows
 from phloat.system.state import Pose, State
 from phloat.system.system import System
-from phloat.system.terms import terms
 
 BALANCED = 1e-6  # residual of an equilibrium, relative to its forces
 ROUND_OFF = 1e-14  # relative to the magnitudes of the terms of a force
@@ -58,7 +58,8 @@ def small_motion(system: System, state: State, u: np.ndarray) -> SmallMotion:
         require_same_all_round(system, state, spin, about)
     warn_of_sections(system, state)
     _require_joints(system, state)
-    M, lam = mass(system, state), balancing_multipliers(system, state, u)
+    M = mass(system, state)
+    lam = balancing_multipliers(system, state, u, M)
     K, sizes = loads_stiffness(system, state, lam, u)
     size = M.shape[0]
     if not spin.any() and not np.any(state.e[velocity_indices(system)]):
@@ -109,12 +110,9 @@ def _require_joints(system: System, state: State) -> None:
         )
 
 
-def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.ndarray:
+def balancing_multipliers(system: System, state: State, u: np.ndarray, M: Matrix) -> np.ndarray:
     """The multipliers λ that balance all forces, (multipliers,); raises InputError with the largest residual if none do."""
-    matrices, rows = terms(system, state), velocity_indices(system)
-    f = ((matrices.J - matrices.R) @ matrices.z + matrices.B @ u)[rows]
-    size = (abs(matrices.J) @ np.abs(matrices.z) + abs(matrices.B) @ np.abs(u))[rows]
-    G, M = csr(matrices.G[:, rows]), csr(matrices.E[rows][:, rows])
+    (f, size), G = forces(system, state, u), velocity_rows(system, state)[0]
     saddle = SaddleSystem(M, G)
     x, lam = saddle.solve(f, np.zeros(G.shape[0]))
     springs, _, noise = spring_rows(system, state)
@@ -126,8 +124,9 @@ def balancing_multipliers(system: System, state: State, u: np.ndarray) -> np.nda
     relative = (rest / scale) / max(float((size / scale).max(initial=0.0)), 1e-300)
     if (ratio := float(relative.max(initial=0.0))) > BALANCED:
         k = int(np.argmax(relative))
+        owner = system.layout.owner(int(velocity_indices(system)[k]))
         raise InputError(
-            f"the state is no equilibrium: the force on {system.layout.owner(int(rows[k]))!r} is {rest[k]:.3g} (N, or N m), "
+            f"the state is no equilibrium: the force on {owner!r} is {rest[k]:.3g} (N, or N m), "
             f"{ratio:.1e} of the forces there; use equilibrium(system, state) or steady_spin(system, …), and give its inputs as u="
         )
     return lam

@@ -12,15 +12,17 @@ import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, stacked, zero_matrix
+from phloat.algebra.sparse import Matrix, assembled, csr, diagonal, entry_rows, largest, submatrix, summed
 from phloat.algebra.tables import facts, grid
 from phloat.bodies.bases import beam_basis, fields_basis, members, pair_basis, slaved_basis
 from phloat.bodies.construction import Construction
-from phloat.bodies.inertia import Inertia
+from phloat.bodies.inertia import Inertia, coupling
 from phloat.bodies.shape import Combined, Selected, Shape, rigid_motions
 from phloat.bodies.strain import Elastic, no_quadratic
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.elastic import ElasticMatrices, on_rows
+from phloat.linear.form.fields import Field, Fields
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.basis import Basis
 
 SPACE = (0, 1, 2, 3, 4, 5)  # v_x v_y v_z ω_x ω_y ω_z
@@ -63,6 +65,11 @@ class Port:
         """The port in reduced coordinates, η = V η_r + ½ η_rV₂η_r with V₂ (n, reduced, reduced)."""
         Phi_2 = None if self.Phi_2 is None else V.T @ self.Phi_2 @ V
         return Port(self.x, self.Phi @ V, self.Psi @ V, Phi_2 if V_2 is None else np.tensordot(self.Phi, V_2, 1))
+
+    def selected(self, keep: np.ndarray) -> Port:
+        """The port in the coordinates of a mask."""
+        Phi_2 = None if self.Phi_2 is None else self.Phi_2[:, keep][:, :, keep]
+        return Port(self.x, self.Phi[:, keep], self.Psi[:, keep], Phi_2)
 
     def twist(self, eta: np.ndarray) -> np.ndarray:
         """The matrix that gives (v_C, ω_C) from (v_P, ω, η̇) in body axes, 6 × (6 + n)."""
@@ -164,7 +171,7 @@ class Body:
                 f"motion in the plane xy does not decouple for this body{self.skew and f', since {self.skew}'} (relative coupling "
                 f"{coupled:.1e}); connect it in space"
             )
-        ports = {name: p.projected(np.eye(len(keep))[:, keep]) for name, p in self.ports.items()}
+        ports = {name: port.selected(keep) for name, port in self.ports.items()}
         return replace(
             self,
             inertia=self.inertia.selected(keep),
@@ -261,7 +268,7 @@ class Body:
             )
         fields, M = basis.V_v.toarray(), self.inertia.M_ff
         V = fields[rows - self.coordinates :]
-        mass = M if rows == self.coordinates else self.inertia.at_rest()[self.columns][:, self.columns]
+        mass = M if rows == self.coordinates else self.inertia.at_rest(self.active)
         V = V[:, np.einsum("ik,ik->k", V, M @ V) > 1e-18 * np.einsum("ik,ik->k", fields, mass @ fields)]
         if not V.shape[1]:
             raise InputError("the basis holds no deformation of this body, only rigid motion")
@@ -306,54 +313,59 @@ class Body:
     @cached_property
     def _linear(self) -> LinearPHDAE:
         """The system that `linear` returns, computed at the first use."""
-        rigid = len(self.active)
-        twists = {name: self._twist(port) for name, port in self.ports.items()}
-        B = np.zeros((rigid + self.coordinates, 0)) if not twists else np.hstack([t.T for t in twists.values()])
-        places = self.shape.places()
-        points = self.shape.points(places)
-        rigid_motion = rigid_motions(points).reshape(-1, 6)[:, list(self.active)]
-        return elastic_system(
-            M=csr(self.inertia.at_rest()[self.columns][:, self.columns]),
-            C=self.elastic.C,
-            D=csr(sp.hstack([zero_matrix(self.stresses, rigid), self.elastic.D])),
-            R=stacked([[zero_matrix(rigid, rigid), None], [None, self.elastic.R_d]]),
-            B=csr(B),
-            velocities=self.velocities,
-            ports=Layout({name: (t.shape[0],) for name, t in twists.items()}, "port"),
-            field=Field(points, csr(sp.hstack([csr(rigid_motion), self.shape.displacement(places)])), body=self),
-            parts=self.elastic.stresses,
+        return matrices_at_rest([self]).system(
+            self.velocities,
+            self.twists,
+            Layout({"sigma": (self.stresses,)} if self.stresses else {}),
+            Fields({"body": lambda: on_rows(self.field, self.stresses)}),
+            {"sigma": self.elastic.stresses} if self.stresses else {},
         )
 
-    def _twist(self, port: Port) -> np.ndarray:
+    @property
+    def twists(self) -> Layout:
+        """The ports of `linear`, each with the components of a twist that exist."""
+        return Layout({name: (len(self.active),) for name in self.ports}, "port")
+
+    @property
+    def field(self) -> Field:
+        """The motion of the points that are drawn per velocity of the body, undeformed."""
+        places = self.shape.places()
+        points = self.shape.points(places)
+        rigid = csr(rigid_motions(points).reshape(-1, 6)[:, list(self.active)])
+        unit = csr(sp.eye_array(len(self.columns)))
+        return Field(points, csr(sp.hstack([rigid, self.shape.displacement(places)])), body=self, velocities=unit)
+
+    def twist_at_rest(self, port: Port) -> np.ndarray:
         """The matrix from the existing velocities to the existing twist components of a port, undeformed."""
         return port.twist(np.zeros(self.coordinates))[np.ix_(self.twist_rows, self.columns)]
 
 
-def elastic_system(
-    *,
-    M: Matrix,
-    C: Matrix,
-    D: Matrix,
-    R: Matrix,
-    B: Matrix,
-    velocities: Layout,
-    ports: Layout,
-    field: Field,
-    parts: Layout | None = None,
-) -> LinearPHDAE:
-    """M v̇ = −Dᵀσ − R v + B u,  C σ̇ = D v as a linear system of (v | σ); `field` maps v to the motion of points, `parts` names σ."""
-    stresses, n = D.shape
-    field = replace(field, velocities=csr(sp.eye_array(n)))
-    return LinearPHDAE(
-        E=stacked([[M, None], [None, C]]),
-        J=stacked([[zero_matrix(n, n), -D.T], [D, zero_matrix(stresses, stresses)]]),
-        R=stacked([[R, None], [None, zero_matrix(stresses, stresses)]]),
-        B=csr(sp.vstack([B, zero_matrix(stresses, B.shape[1])])),
-        rows=Layout({**velocities.shapes, **({"sigma": (stresses,)} if stresses else {})}, "row"),
-        ports=ports,
-        split=n,
-        fields={"body": field.in_rows(lambda A: sp.hstack([A, zero_matrix(A.shape[0], stresses)]))},
-        parts={"sigma": parts} if parts is not None and stresses else {},
+def matrices_at_rest(bodies: Sequence[Body]) -> ElasticMatrices:
+    """The matrices of bodies at rest that are not connected, with their velocities and stresses one after the other."""
+    entries: list[tuple[np.ndarray, ...]] = []
+    twists, coordinates, size, inputs = [], [np.zeros(0, dtype=int)], 0, 0
+    for body in bodies:
+        columns = size + np.arange(len(body.columns))
+        row, column, value = body.inertia.entries_at_rest(body.active)
+        entries.append((row + size, column + size, value))
+        coordinates.append(columns[len(body.active) :])
+        for port in body.ports.values():
+            twists.append((columns, inputs + np.arange(len(body.active)), body.twist_at_rest(port).T))
+            inputs += len(body.active)
+        size += len(columns)
+    row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
+    eta, D, R = (
+        np.concatenate(coordinates),
+        diagonal([b.elastic.D for b in bodies]),
+        diagonal([b.elastic.R_d for b in bodies]),
+    )
+    places = eta[entry_rows(R)], eta[R.indices]
+    return ElasticMatrices(
+        M=summed(row, column, value, (size, size)),
+        C=diagonal([body.elastic.C for body in bodies]),
+        D=sp.csr_array((D.data, eta[D.indices], D.indptr), shape=(D.shape[0], size)),
+        R=csr(sp.coo_array((R.data, places), shape=(size, size))),
+        B=assembled(twists, (size, inputs)),
     )
 
 
@@ -369,18 +381,22 @@ def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, ac
 
     Rigid motion out of the plane does not count: the plane itself prevents it.
     """
-    inside = np.concatenate([np.isin(np.arange(6), active), keep])
-    outside = np.concatenate([np.zeros(6, bool), ~keep])
-    M = body.inertia.at_rest()
-    rows = [largest(_scaled(M)[inside][:, outside]), largest(_scaled(body.elastic.C)[strains][:, ~strains])]
-    rows += [largest(body.elastic.D[strains][:, ~keep]) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
+    inertia, M_ff, rigid = body.inertia, body.inertia.M_ff, list(active)
+    mixed = np.vstack([inertia.S, coupling(inertia.X)])[rigid][:, ~keep]
+    sizes = np.concatenate([np.full(3, inertia.m), np.diag(inertia.J0)])[rigid][:, None] * M_ff.diagonal()[~keep]
+    rows = [float((np.abs(mixed) / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))).max(initial=0.0))]
+    rows += [_coupling(M_ff, keep), _coupling(body.elastic.C, strains)]
+    rows += (
+        [largest(submatrix(body.elastic.D, strains, ~keep)) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
+    )
     rows += [float(np.abs(p.Phi[2, keep]).max(initial=0.0)) for p in body.ports.values()]
     rows += [float(np.abs(p.Psi[:2, keep]).max(initial=0.0)) for p in body.ports.values()]
     return max(rows)
 
 
-def _scaled(A: Matrix) -> Matrix:
-    """A scaled symmetrically to unit diagonal."""
-    size = np.sqrt(np.abs(A.diagonal()))
-    weight = sp.diags_array(1.0 / np.where(size > 0, size, 1.0))
-    return csr(weight @ A @ weight)
+def _coupling(A: Matrix, inside: np.ndarray) -> float:
+    """The largest entry between indices in a mask and the others of a matrix scaled symmetrically to unit diagonal."""
+    size, row = np.sqrt(np.abs(A.diagonal())), entry_rows(A)
+    mixed = inside[row] & ~inside[A.indices]
+    scale = size[row[mixed]] * size[A.indices[mixed]]
+    return float((np.abs(A.data[mixed]) / np.where(scale > 0.0, scale, 1.0)).max(initial=0.0))

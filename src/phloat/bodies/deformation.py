@@ -6,26 +6,28 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.transform import Rotation
 
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.cross import crosses, rotated
+from phloat.algebra.sparse import Matrix, csr, zero_matrix
 from phloat.bodies.beams.beam import Beam
 from phloat.bodies.beams.elasticity import radius
 from phloat.bodies.beams.fields import Frame, conditions
 from phloat.bodies.beams.section import Section, Shaped
 from phloat.bodies.body import Body
 from phloat.bodies.plates.plate import Plate
+from phloat.bodies.shape import in_turn
 from phloat.errors import InputError
 
 # motions of the far end relative to the held one that joints prevent, (first or last end held; about y, z; rotation, deflection)
 Far = np.ndarray
 FREE: Far = np.zeros((2, 2, 2), dtype=bool)
 PLACES = 200  # places of a mesh where rotations are evaluated, at most
+AT_ONCE = 2048  # states of equal bodies that are evaluated together
 TIMES = 16  # times with the largest rotations, at which strains and errors are evaluated
 # errors of the tip of a cantilever relative to its length: with the quadratic strain 0.25 to 0.45 θ³ of the largest rotation in a
 # frame fixed at the root, 0.03 to 0.15 θ³ in mean axes; without it the tip does not shorten, an error of 0.25 θ²
@@ -105,7 +107,7 @@ class MeshWatch(Watch):
         return csr(sp.kron(sp.eye_array(len(x)), np.linalg.inv(law()), format="csr") @ rows)
 
 
-def watch(body: Body) -> BeamWatch | MeshWatch | None:
+def watch(body: Body) -> AnyWatch | None:
     """The watch of a body, cached; None for a rigid body."""
     if not body.coordinates:
         return None
@@ -114,7 +116,8 @@ def watch(body: Body) -> BeamWatch | MeshWatch | None:
     return _WATCHES[body]
 
 
-_WATCHES: WeakKeyDictionary[Body, BeamWatch | MeshWatch] = WeakKeyDictionary()
+AnyWatch: TypeAlias = "BeamWatch | MeshWatch"
+_WATCHES: WeakKeyDictionary[Body, AnyWatch] = WeakKeyDictionary()
 
 
 def _mesh_watch(body: Body) -> MeshWatch:
@@ -143,36 +146,48 @@ def largest_deformations(
     body_watch = watch(body)
     if body_watch is None or not len(t):
         return []
-    angles = [np.linalg.norm(body_watch.rotations(eta), axis=-1).max(axis=1, initial=0.0) for eta, _ in motions]
-    selected = [np.sort(np.argsort(angle)[-TIMES:]) for angle in angles]
-    eta, sigma = (np.concatenate([m[k][s] for m, s in zip(motions, selected, strict=True)]) for k in (0, 1))
-    quantities = (
-        body_watch.errors(eta, sigma, far),
-        body_watch.strains(sigma).max(axis=1, initial=0.0),
-        body_watch.deflections(eta),
+    step = max(1, AT_ONCE // len(t))
+    parts = (motions[k : k + step] for k in range(0, len(motions), step))
+    return [out for part in parts for out in _largest_together(body, body_watch, t, part, far)]
+
+
+def _largest_together(
+    body: Body, watched: AnyWatch, t: np.ndarray, motions: Sequence[tuple[np.ndarray, np.ndarray]], far: Far
+) -> list[Deformation]:
+    """`largest_deformations` of few enough motions to evaluate all of their times at once."""
+    eta, sigma = (np.array([motion[k] for motion in motions]) for k in (0, 1))  # (motions, times, coordinates)
+    count = len(motions)
+    angle = np.linalg.norm(watched.rotations(eta.reshape(count * len(t), -1)), axis=-1).max(axis=1, initial=0.0)
+    angle = angle.reshape(count, len(t))
+    chosen = np.sort(np.argsort(angle, axis=1)[:, -TIMES:], axis=1)
+    eta, selected = (_at_times(values, chosen) for values in (eta, sigma))
+    loaded = _at_times(sigma, _most_loaded(body, sigma))
+    error = watched.errors(eta, selected, far).reshape(count, -1)
+    worst = np.argmax(error, axis=1)
+    columns = (
+        angle.max(axis=1),
+        watched.strains(selected).max(axis=1, initial=0.0).reshape(count, -1).max(axis=1, initial=0.0),
+        watched.deflections(eta).reshape(count, -1).max(axis=1),
+        error[np.arange(count), worst],
+        t[chosen[np.arange(count), worst]],
+        watched.stretches(loaded).reshape(count, -1).max(axis=1, initial=0.0),
+        watched.couplings(loaded).reshape(count, -1).max(axis=1, initial=0.0),
     )
-    each = zip(*(np.split(values, np.cumsum([len(s) for s in selected])[:-1]) for values in quantities), strict=True)
-    out = []
-    for (_, stress), angle, times, (error, strain, deflection) in zip(motions, angles, selected, each, strict=True):
-        k, loaded = int(np.argmax(error)), stress[_most_loaded(body, stress)]
-        out.append(
-            Deformation(
-                rotation=float(angle.max()),
-                strain=float(strain.max(initial=0.0)),
-                deflection=float(deflection.max()),
-                error=float(error[k]),
-                t=float(t[times[k]]),
-                stretch=float(body_watch.stretches(loaded).max(initial=0.0)),
-                coupling=float(body_watch.couplings(loaded).max(initial=0.0)),
-            )
-        )
-    return out
+    return [Deformation(*numbers) for numbers in np.column_stack(columns).tolist()]
+
+
+def _at_times(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """The rows of values (motions, times, numbers) at some times of each motion (motions, chosen), one after the other."""
+    if values.shape[1] <= TIMES:
+        return values.reshape(values.shape[0] * values.shape[1], -1)
+    return np.take_along_axis(values, times[..., None], axis=1).reshape(times.size, -1)
 
 
 def _most_loaded(body: Body, sigma: np.ndarray) -> np.ndarray:
-    """Indices of the times with the largest values of every stress resultant."""
-    parts = [np.abs(sigma[:, block]).max(axis=1, initial=0.0) for block in body.elastic.stresses.slices.values()]
-    return np.unique([np.argsort(part)[-TIMES:] for part in parts]).astype(int)
+    """Indices of the times with the largest values of every stress resultant, (motions, times)."""
+    parts = [np.abs(sigma[..., block]).max(axis=2, initial=0.0) for block in body.elastic.stresses.slices.values()]
+    latest = [np.argsort(part, axis=1)[:, -TIMES:] for part in parts]
+    return np.concatenate(latest, axis=1) if latest else np.zeros((len(sigma), 0), dtype=int)
 
 
 POINTS = 16  # points of the midpoint rule along a beam, at least
@@ -196,11 +211,13 @@ class BeamWatch(Watch):
 
     def resultants(self, sigma: np.ndarray) -> np.ndarray:
         """N, T, M_y, M_z at the points, (times, points, 4)."""
-        out = np.zeros((len(sigma), len(self.h), 4))
-        for k, name in enumerate(("N", "T", "M_y", "M_z")):
-            if name in self.stress:
-                out[:, :, k] = (self.stress[name] @ sigma.T).T
-        return out
+        return (self._all_stress @ sigma.T).T.reshape(len(sigma), len(self.h), 4)
+
+    @cached_property
+    def _all_stress(self) -> Matrix:
+        """The rows of N, T, M_y, M_z of each point in turn; zero for absent ones."""
+        none = zero_matrix(len(self.h), next(iter(self.stress.values())).shape[1])
+        return in_turn([self.stress.get(name, none) for name in ("N", "T", "M_y", "M_z")])
 
     def strains(self, sigma: np.ndarray) -> np.ndarray:
         """The largest strain over the section at every point, (times, points)."""
@@ -233,15 +250,14 @@ class BeamWatch(Watch):
         m = resultant[..., 1:] + np.stack([self.winding * N, 0.0 * N, 0.0 * N], axis=-1)
         slope = np.stack([0.0 * N, psi[..., 2], -psi[..., 1]], axis=-1)
         stiff = 1.0 if self.stiffening else 0.0
-        R = Rotation.from_rotvec(psi.reshape(-1, 3)).as_matrix().reshape(*psi.shape, 3)
         stretch, e_x = N * self.compliance[:, 0, 0], np.array([1.0, 0.0, 0.0])
-        exact = (1.0 + stretch)[..., None] * R[..., 0]
+        exact = (1.0 + stretch)[..., None] * rotated(psi, np.broadcast_to(e_x, psi.shape))
         modelled = slope + (1.0 + stretch - 0.5 * stiff * (slope**2).sum(axis=-1))[..., None] * e_x
         n = self._forces(N, m, stiff * slope)
-        load = np.cross(exact, n) - np.cross(e_x + stiff * slope, n) * (1.0 - e_x)  # the model's T ignores bending
-        curvature = self._curvatures(N, np.einsum("tpji,tpj->tpi", R, m + self._missing_moments(load)))
-        cross = np.cross(psi, curvature)
-        bend = curvature + 0.5 * cross + np.cross(psi, cross) / 12.0 - self._curvatures(N, m)
+        load = crosses(exact, n) - crosses(e_x + stiff * slope, n) * (1.0 - e_x)  # the model's T ignores bending
+        curvature = self._curvatures(N, rotated(-psi, m + self._missing_moments(load)))
+        cross = crosses(psi, curvature)
+        bend = curvature + 0.5 * cross + crosses(psi, cross) / 12.0 - self._curvatures(N, m)
         error = self._displaced_axis(bend, exact, exact - modelled, m)
         if (k := np.flatnonzero(error > RESISTANCE_FROM)).size:
             resisted = self._resistance(bend[k], (exact - modelled)[k], m[k], np.maximum(N[k], 0.0), far)
@@ -258,7 +274,7 @@ class BeamWatch(Watch):
         first, hinged = _ends(m)
         first = first[:, None, None]
         rotation = np.where(first, self._from_start(bend), -self._from_end(bend))
-        increments = np.cross(rotation, tangent) + gap
+        increments = crosses(rotation, tangent) + gap
         path = np.where(first, self._from_start(increments), -self._from_end(increments))
         x = self._x / self.length
         chord = path[:, :1] + (path[:, -1:] - path[:, :1]) * x[:, None] * np.array([0.0, 1.0, 1.0])
@@ -296,14 +312,18 @@ class BeamWatch(Watch):
         return np.stack([np.zeros((count, p)), curvatures[:, 0], curvatures[:, 1]], axis=-1)
 
     @cached_property
+    def _element_ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last point of the element of each point."""
+        element = self.element
+        return np.searchsorted(element, element), np.searchsorted(element, element, side="right") - 1
+
+    @cached_property
     def _x(self) -> np.ndarray:
         return np.asarray(np.cumsum(self.h) - 0.5 * self.h)
 
     def _forces(self, N: np.ndarray, m: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """The internal force n at the points, (times, points, 3): M_z' = −n_y + N u_y',  M_y' = n_z − N u_z' in each element."""
-        first = np.searchsorted(self.element, self.element)
-        last = np.searchsorted(self.element, self.element, side="right") - 1
-        x = self._x
+        first, last, x = self._element_ends[0], self._element_ends[1], self._x
         rate = (m[:, last] - m[:, first]) / (x[last] - x[first])[:, None]
         pull = N[..., None] * slope
         return np.stack([N, pull[..., 1] - rate[..., 2], pull[..., 2] + rate[..., 1]], axis=-1)

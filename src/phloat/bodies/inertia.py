@@ -24,10 +24,9 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from phloat.algebra.cross import cross, skew
-from phloat.algebra.sparse import Matrix, csr, weighted, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, entry_rows, submatrix, summed, weighted, zero_matrix
 from phloat.errors import InputError
 
 MOST_COORDINATES = 1000  # dense W of a body that moves: 9 n² numbers, 72 MB here
@@ -161,19 +160,30 @@ class Inertia:
         out[6:] += np.einsum("akl,a->kl", turning, omega)
         return out
 
-    def at_rest(self) -> Matrix:
-        """M(0), sparse, 6 + n rows."""
-        n = self.S.shape[1]
-        M_r = np.zeros((6, 6 + n))
+    def at_rest(self, active: Sequence[int] = range(6)) -> Matrix:
+        """M(0), sparse: the rows `active` of (v_P, ω), then those of η̇."""
+        return summed(*self.entries_at_rest(active), (len(active) + self.S.shape[1],) * 2)
+
+    def entries_at_rest(self, active: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, columns and values of M(0), to be summed where they coincide."""
+        rigid, index = len(active), list(active)
+        M_r = np.zeros((6, 6 + self.S.shape[1]))
         M_r[:3, :3], M_r[:3, 3:6], M_r[:3, 6:] = self.m * np.eye(3), skew(self.s0).T, self.S
         M_r[3:6, :3], M_r[3:6, 3:6], M_r[3:6, 6:] = skew(self.s0), self.J0, coupling(self.X)
-        return csr(sp.vstack([csr(M_r), sp.hstack([csr(M_r[:, 6:].T), self.M_ff])]))
+        M_r = M_r[index][:, index + list(range(6, M_r.shape[1]))]
+        i, j = np.nonzero(M_r)
+        elastic, value = j >= rigid, M_r[i, j]
+        parts = [self.M_s, *(self.W_ab[a][a] for a in range(3))]
+        rows = [i, j[elastic], *(entry_rows(part) + rigid for part in parts)]
+        columns = [j, i[elastic], *(part.indices + rigid for part in parts)]
+        values = [value, value[elastic], *(part.data for part in parts)]
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
 
     def selected(self, keep: np.ndarray) -> Inertia:
         """The inertia in the deformation coordinates of a mask."""
-        W = tuple(tuple(csr(w[keep][:, keep]) for w in row) for row in self.W_ab)
+        W = tuple(tuple(submatrix(w, keep, keep) for w in row) for row in self.W_ab)
         second = self.second and self.second.projected(np.eye(len(keep))[:, keep])
-        M_s = csr(self.M_s[keep][:, keep])
+        M_s = submatrix(self.M_s, keep, keep)
         return replace(self, S=self.S[:, keep], X=self.X[:, :, keep], W_ab=W, M_s=M_s, second=second)
 
     def projected(self, V: Matrix | np.ndarray, V_2: np.ndarray | None = None) -> Inertia:

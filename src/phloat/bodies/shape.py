@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,6 +49,27 @@ class Shape(Protocol):
         return []
 
 
+PLACES, SETS = 1000, 16  # numbers of a set of places whose matrices are kept, and sets, at most
+
+
+def kept(method: Callable[[Any, np.ndarray], Any]) -> Callable[[Any, np.ndarray], Any]:
+    """A method of a shape whose matrices at few places are kept in its `memory`, which shapes with equal fields share."""
+
+    @wraps(method)
+    def evaluate(shape: Any, s: np.ndarray) -> Any:
+        s = np.asarray(s, dtype=float)
+        if s.size > PLACES:
+            return method(shape, s)
+        key = method.__name__, s.shape, s.tobytes()
+        if key not in shape.memory:
+            if len(shape.memory) >= SETS:
+                shape.memory.clear()
+            shape.memory[key] = method(shape, s)
+        return shape.memory[key]
+
+    return evaluate
+
+
 def in_turn(rows: Sequence[Matrix | np.ndarray]) -> Matrix:
     """Interleaves the rows of one matrix for each component: all components of the first place, then of the second, …"""
     count = rows[0].shape[0]
@@ -63,6 +84,7 @@ class DerivedShape(Shape):
     V_v: Matrix | np.ndarray
     V_sigma: Matrix | np.ndarray | None
     V_2: np.ndarray | None = None
+    memory: dict[Any, Any]
 
     def places(self) -> np.ndarray:
         return self.shape.places()
@@ -70,12 +92,15 @@ class DerivedShape(Shape):
     def points(self, s: np.ndarray) -> np.ndarray:
         return self.shape.points(s)
 
+    @kept
     def displacement(self, s: np.ndarray) -> Matrix:
         return csr(self.shape.displacement(s) @ self.V_v)
 
+    @kept
     def rotation(self, s: np.ndarray) -> Matrix:
         return csr(self.shape.rotation(s) @ self.V_v)
 
+    @kept
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         return {name: self._of_stresses(rows) for name, rows in self.shape.stress(s).items()}
 
@@ -103,6 +128,7 @@ class Combined(DerivedShape):
     V_v: Matrix
     V_sigma: Matrix | None = None
     V_2: np.ndarray | None = None
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +138,7 @@ class Selected(DerivedShape):
     shape: Shape
     keep: np.ndarray
     strains: np.ndarray | None = None
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def V_v(self) -> Matrix:  # type: ignore[override]

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, block_inverse, csr, zero_matrix
+from phloat.algebra.sparse import Matrix, block_inverse, csr, submatrix, zero_matrix
 from phloat.errors import InputError
 
 MOST_COUPLED = 3000  # stresses coupled by compliance up to which C is inverted
@@ -120,23 +120,23 @@ class Elastic:
         return B
 
     def stress(self, eta: np.ndarray) -> np.ndarray:
-        """σ = C⁻¹ε(η)."""
+        """σ = C⁻¹ε(η) for η (…, n)."""
         Q = self.Q
-        strain = self.D @ eta
-        np.add.at(strain, Q.strain, 0.5 * Q.value * eta[Q.row] * eta[Q.column])
-        return self.C_inverse @ strain
+        strain = (self.D @ eta.T).T
+        np.add.at(strain.T, Q.strain, (0.5 * Q.value * eta[..., Q.row] * eta[..., Q.column]).T)
+        return np.asarray((self.C_inverse @ strain.T).T)
 
     def selected(self, keep: np.ndarray, strains: np.ndarray) -> Elastic:
         """The elasticity in the coordinates and stresses of two masks."""
         names = {n: s for n, s in self.stresses.shapes.items() if strains[self.stresses[n]].all()}
         return Elastic(
-            csr(self.C[strains][:, strains]),
-            csr(self.D[strains][:, keep]),
+            submatrix(self.C, strains, strains),
+            submatrix(self.D, strains, keep),
             self.Q.selected(keep, strains),
-            csr(self.drag[keep][:, keep]),
+            submatrix(self.drag, keep, keep),
             Layout(names, "stress"),
             self.time,
-            None if self.viscosity is None else csr(self.viscosity[strains][:, strains]),
+            None if self.viscosity is None else submatrix(self.viscosity, strains, strains),
         )
 
     def projected(self, V_v: Matrix, V_sigma: Matrix, stresses: Layout) -> Elastic:

@@ -1,16 +1,18 @@
 """Fast construction of a body with other numbers.
 
 A construction can always be repeated with another recipe (`Construction.repeat`). Two kinds of bodies have a faster way, which
-pays where many systems differ in a few numbers. Times of one sample of the crank-slider of benchmarks/ensembles.py, 500 steps:
+pays where many systems differ in a few numbers:
 
-    beams, from unit arrays                                     7 ms in place of 22 ms
-    reduced bodies of another modulus or density, by scaling    9 ms in place of 45 ms
+    a beam of 8 elements in the plane, of another modulus       0.06 ms in place of 0.9 ms, from unit arrays of the plane alone
+    reduced bodies of another modulus or density, by scaling    9 ms in place of 45 ms, a sample of the crank-slider of
+                                                                benchmarks/ensembles.py, 500 steps
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 from typing import Any
 
@@ -18,16 +20,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from phloat.algebra.metadata import numbers, with_numbers
-from phloat.algebra.sparse import SparsePattern, csr, zero_matrix
-from phloat.bodies.beams.beam import Beam, second_moments
-from phloat.bodies.beams.elasticity import STIFFNESSES, radius
+from phloat.algebra.sparse import csr, zero_matrix
+from phloat.bodies.beams.beam import Beam, has_skew_sections
 from phloat.bodies.beams.fields import BeamFields, BeamShape
 from phloat.bodies.beams.split import Split
-from phloat.bodies.body import Body, Port
+from phloat.bodies.beams.unit_arrays import UnitArrays
+from phloat.bodies.body import Body
 from phloat.bodies.damping import with_damping
-from phloat.bodies.inertia import Inertia, turned_moments
+from phloat.bodies.inertia import Inertia
 from phloat.bodies.shape import Combined, Selected, Shape
-from phloat.bodies.strain import Elastic, Quadratic
+from phloat.bodies.strain import Elastic
 from phloat.errors import AccuracyError, InputError
 from phloat.fem.interval import gauss
 from phloat.linear.reduction.basis import Basis
@@ -48,7 +50,7 @@ def fast_maker(body: Body, names: Collection[str] = SCALED) -> Maker | None:
         return None
     methods = {step.method for step in body.construction.steps}
     if methods <= {"discretise", "piece", "in_plane"}:
-        return unit_arrays(body) if isinstance(body.recipe, Beam) else None
+        return beam_maker(body) if isinstance(body.recipe, Beam) else None
     scaled = all(name in SCALED or name.startswith("damping.") for name in names) and body.inertia.second is None
     return scaling(body) if scaled else None
 
@@ -205,138 +207,62 @@ def _signs(overlap: np.ndarray) -> np.ndarray:
 
 
 # --- beams from unit arrays -------------------------------------------------------------------------------------------
-#
-# Shape functions of a discretised beam at its quadrature points are stored, so that the same beam with other numbers needs no
-# fields, elements and sparse products.
-#
-#     six arrays, rotary inertia, C⁻¹  =  Σ_q number(q) · products of shape functions,   number = ρA, ρI, EA, EI … at the points q
-#
-# In a beam λ times as long each coordinate scales with a power of λ (`BeamFields.powers`). All of this is exact: the result equals
-# that of `discretise` to round-off.
 
 
-# stresses whose integrated strains scale with one power of the length less
-CURVATURES = ("T", "M_y", "M_z")
+@dataclass(frozen=True, eq=False)
+class BeamMaker:
+    """The function recipe → body of an unreduced beam, or of a piece of a split beam, in space or in the plane xy.
 
-
-class UnitArrays:
-    """The function recipe → body of a beam, or of a piece of a split beam, in space or in the plane xy.
-
-    It stores the shape functions at the quadrature points x and at the lumped masses.
+    In the plane the unit arrays are those of its coordinates and stresses alone, and need no selection and no check.
     """
 
-    def __init__(self, body: Body, beam: Beam, shape: BeamShape, in_plane: Selected | None):
-        self.body, self.beam, self.shape, self.in_plane = body, beam, shape, in_plane
-        fields, Q = shape.fields, body.elastic.Q
-        columns = shape.keep if in_plane is None else shape.keep[in_plane.keep]
-        self.x, self.w = x, w = gauss(fields.nodes)
-        self.points = np.concatenate([x, beam.length * np.array(list(beam.masses), dtype=float)])
-        self.power = fields.powers[columns]
-        self.Phi = _dense_columns(fields.displacement(self.points), columns)  # (x y z, points, n)
-        self.turn = _dense_columns(fields.section_rotation(x), columns)  # (x y z, quadrature points, n)
-
-        # patterns of W_ab, M_s and C
-        Phi, turn, T = (np.abs(self.Phi), np.abs(self.turn), np.einsum("abdecc->abde", np.abs(turned_moments())))
-        gram = turn.transpose(0, 2, 1)[:, None] @ turn
-        patterns = Phi.transpose(0, 2, 1)[:, None] @ Phi + np.einsum("abde,dekl->abkl", T, gram)
-        self.W = [[SparsePattern.of(part > 0.0) for part in row] for row in patterns]
-        self.M_s = SparsePattern.of(np.einsum("ddkl->kl", gram) > 0.0)
-        self.local = {name: _scaled_tests(fields, name, x, w) for name in body.elastic.stresses}
-        blocks = [np.ones((tests.shape[2],) * 2) for tests in self.local.values() for _ in tests]
-        self.C = SparsePattern(sp.csr_array(sp.block_diag(blocks, format="csr")) if blocks else zero_matrix(0, 0))
-
-        # entries of Q of the twist, and their values ∫ τ θ'θ' per I_p/A at every point
-        space = fields.stress_spaces["N"][0]
-        (slope,) = _dense_columns([fields.field("theta_x", x, 1)], columns)
-        (force,) = _dense_columns([space.evaluate(x)], np.arange(space.size))
-        self.twist = np.flatnonzero(slope.any(axis=0)[Q.row])
-        winding = force[:, Q.strain[self.twist]] * slope[:, Q.row[self.twist]] * slope[:, Q.column[self.twist]]
-        self.winding = (w[:, None] * winding).T
+    body: Body
+    beam: Beam
+    shape: BeamShape
+    in_plane: Selected | None
+    unit: UnitArrays
 
     def __call__(self, recipe: Any) -> Body | None:
         """The body of another recipe, a beam or a split beam; None if more than its numbers differ."""
         beam = _piece(self.body, recipe)
         if not _same_except_numbers(self.beam, beam):
             return None
-        scale = beam.length / self.beam.length
-        number = beam.numbers(scale * self.x)
+        number = beam.numbers(beam.length * self.unit.x)
         if has_skew_sections(number):
             return None
-        inertia = self._inertia(beam, number, scale)
-        fields = self.shape.fields
-        if scale != 1.0:
-            fields = BeamFields(scale * fields.nodes, fields.theory, fields.torsion)
-        shape: Shape = BeamShape(beam.length, fields, self.shape.keep, beam.sections, beam.torsion_shares)
-        if self.in_plane is not None:
-            shape = replace(self.in_plane, shape=shape)
-        construction, ports = self.body.construction, self._ports(scale)
+        construction = self.body.construction
+        kept = self.body.inertia if self._equal_masses(beam, number) else None
+        inertia, elastic, ports = beam.from_unit(self.unit, number, kept)
         return replace(
             self.body,
             recipe=beam,
             inertia=inertia,
-            elastic=self._elastic(beam, number, scale, inertia, ports),
+            elastic=elastic,
             ports=ports,
-            shape=shape,
+            shape=self._shape(beam),
             construction=construction and replace(construction, recipe=recipe),
         )
 
-    def _inertia(self, beam: Beam, number: dict[str, np.ndarray], scale: float) -> Inertia:
-        """The sums of `six_arrays` and `rigid_sections` over the points of a line."""
-        weight, x = scale * self.w, scale * self.points
-        mass = np.concatenate([weight * number["rhoA"], np.array(list(beam.masses.values()), dtype=float)])
-        Phi, turn = scale**self.power * self.Phi, scale ** (self.power - 1.0) * self.turn
-        E = second_moments(beam.theory, 1)[:3, :2, 0] @ (weight * [number["rhoI"], number["rhoI_y"]])  # (axis, points)
-        heavy = mass[:, None] * Phi
-        W = Phi.transpose(0, 2, 1)[:, None] @ heavy
-        X, M_s = np.zeros(W.shape[:3]), np.zeros(W.shape[2:])
-        X[0] = x @ heavy
-        for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
-            X[a, b] += E[a] @ turn[c]
-            X[a, c] -= E[a] @ turn[b]
-            if turn.any() and E[a].any():
-                gram = turn.transpose(0, 2, 1)[:, None] @ (E[a][:, None] * turn)
-                W += np.einsum("abde,dekl->abkl", turned_moments()[..., a, a], gram)
-                M_s += gram[b, b] + gram[c, c]
-        second, moments = mass @ x**2, E.sum(axis=1)
-        return Inertia(
-            m=float(mass.sum()),
-            s0=np.array([mass @ x, 0.0, 0.0]),
-            J0=np.diag(moments.sum() - moments + [0.0, second, second]),
-            S=heavy.sum(axis=1),
-            X=X,
-            W_ab=tuple(tuple(self.W[a][b].filled(W[a, b][self.W[a][b].places]) for b in range(3)) for a in range(3)),
-            M_s=self.M_s.filled(M_s[self.M_s.places]),
-        )
+    def _equal_masses(self, beam: Beam, number: dict[str, np.ndarray]) -> bool:
+        """Whether only stiffness and damping differ: the inertia, with what was computed from it, is then that of the old body."""
+        old = self._number
+        masses = ("rhoA", "rhoI", "rhoI_y", "rhoI_yz")
+        equal = beam.length == self.beam.length and beam.masses == self.beam.masses
+        return equal and all(np.array_equal(number[name], old[name]) for name in masses)
 
-    def _elastic(
-        self, beam: Beam, number: dict[str, np.ndarray], scale: float, inertia: Inertia, ports: dict[str, Port]
-    ) -> Elastic:
-        """C, D, Q and damping in the numbers of the new beam, `scale` times as long."""
-        old, blocks = self.body.elastic, []
-        for name, local in self.local.items():
-            weight = (self.w * number[STIFFNESSES[name]] / scale).reshape(local.shape[:2])
-            blocks.append(np.linalg.inv(local.transpose(0, 2, 1) @ (weight[..., None] * local)).ravel())
-        D, Q, value = old.D, old.Q, old.Q.value.copy()
-        value[self.twist] = self.winding @ radius(number)
-        if scale != 1.0:
-            of_stress = [
-                np.full(size, -1.0 if name in CURVATURES else 0.0) for name, (size,) in old.stresses.shapes.items()
-            ]
-            entries = D.tocoo()
-            power = np.concatenate(of_stress)[entries.row] + self.power[entries.col]
-            D = SparsePattern(D).filled(D.data * scale**power)
-            value *= scale ** (self.power[Q.row] + self.power[Q.column] - 1.0)
-            value[self.twist] /= scale**2
-        Q = Quadratic(Q.strain, Q.row, Q.column, value)
-        C = self.C.filled(np.concatenate([np.zeros(0), *blocks]))
-        return with_damping(Elastic(C, D, Q, zero_matrix(*old.drag.shape), old.stresses), beam.damping, inertia, ports)
+    @cached_property
+    def _number(self) -> dict[str, np.ndarray]:
+        return self.beam.numbers(self.beam.length * self.unit.x)
 
-    def _ports(self, scale: float) -> dict[str, Port]:
-        """The ports of a beam `scale` times as long."""
-        if scale == 1.0:
-            return dict(self.body.ports)
-        factor = scale**self.power
-        return {n: Port(scale * p.x, p.Phi * factor, p.Psi * (factor / scale)) for n, p in self.body.ports.items()}
+    def _shape(self, beam: Beam) -> Shape:
+        """The shape of the new beam; at equal length with the matrices that the old one keeps."""
+        plane, old = self.in_plane, self.shape
+        if beam.length == self.beam.length:
+            line = replace(old, sections=beam.sections, torsion_shares=beam.torsion_shares)
+            return line if plane is None else replace(plane, shape=line)
+        fields = BeamFields(beam.length * self.unit.fields.nodes, old.fields.theory, old.fields.torsion)
+        line = BeamShape(beam.length, fields, old.keep, beam.sections, beam.torsion_shares)
+        return line if plane is None else Selected(line, plane.keep, plane.strains)
 
 
 def _same_except_numbers(old: Beam, new: Beam) -> bool:
@@ -349,36 +275,16 @@ def _same_except_numbers(old: Beam, new: Beam) -> bool:
     return list(old.masses) == list(new.masses) and all(getattr(old, name) == getattr(new, name) for name in fixed)
 
 
-def has_skew_sections(number: dict[str, np.ndarray]) -> bool:
-    """Whether a section has an angle or a product of inertia, for which there are no unit arrays."""
-    return bool(number["angle"].any() or number["EI_yz"].any())
-
-
-# --- construction -----------------------------------------------------------------------------------------------------
-
-
-def unit_arrays(body: Body) -> UnitArrays | None:
-    """The unit arrays of an unreduced beam, in space or in the plane xy; None for other bodies, skew sections and continuous
-    stresses."""
+def beam_maker(body: Body) -> BeamMaker | None:
+    """The maker of an unreduced beam, in space or in the plane xy; None for other bodies, skew sections and continuous stresses."""
     in_plane = body.shape if isinstance(body.shape, Selected) else None
-    shape = in_plane.shape if in_plane is not None else body.shape
-    beam = body.recipe
+    shape, beam = body.shape if in_plane is None else in_plane.shape, body.recipe
     if not isinstance(shape, BeamShape) or not isinstance(beam, Beam) or body.construction is None:
         return None
     if shape.fields.continuous or has_skew_sections(beam.numbers(gauss(shape.fields.nodes)[0])):
         return None
-    return UnitArrays(body, beam, shape, in_plane)
-
-
-def _dense_columns(rows: list[Any], columns: np.ndarray) -> np.ndarray:
-    """One dense matrix for each of `rows`, restricted to some columns: (rows, points, columns)."""
-    return np.array([(row if isinstance(row, np.ndarray) else row.toarray())[:, columns] for row in rows])
-
-
-def _scaled_tests(fields: BeamFields, name: str, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """τN⁻¹ with N = ∫ττᵀ at the points of each element, (elements, points, stresses): C⁻¹ = N⁻¹SN⁻¹ follows from it and S."""
-    space, elements = fields.stress_spaces[name][0], len(fields.nodes) - 1
-    (test,) = _dense_columns([space.evaluate(x)], np.arange(space.size))
-    test = test.reshape(elements, -1, elements, space.degree + 1)
-    local, weight = np.array([test[e, :, e] for e in range(elements)]), w.reshape(elements, -1, 1)
-    return local @ np.linalg.inv(local.transpose(0, 2, 1) @ (weight * local))
+    (elements,) = (step.arguments[0] for step in body.construction.steps if step.method == "discretise")
+    unit = beam.unit_arrays(beam.cut_fractions(elements), shape.fields.torsion)
+    if in_plane is not None:
+        unit = unit.selected(*shape.fields.planar_masks(shape.keep))
+    return BeamMaker(body, beam, shape, in_plane, unit)

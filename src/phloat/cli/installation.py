@@ -36,8 +36,8 @@ PURPOSES = {
     "fmi": "export as an FMU: to_fmu",
     "jax": "gradients of whole runs, and ensembles on a GPU: phloat.twin",
     "sweep": "sweeps on a Dask cluster",
-    "pardiso": "a quicker sparse solver for large meshes (not on macOS)",
-    "bench": "the comparison with Exudyn",
+    "pardiso": "large meshes on many cores (not on macOS)",
+    "bench": "the comparisons with Exudyn, MuJoCo and Pinocchio",
 }
 DEVELOPERS = ("test", "docs")
 
@@ -105,7 +105,7 @@ def _installed_version(package: str) -> str | None:
 def _print_doctor(console: Console, data: dict[str, Any]) -> None:
     console.title(f"phloat {__version__}")
     seconds, packages = data["compile seconds"], data["packages"].items()
-    state = "not compiled yet: the first run takes a minute longer, or: phloat doctor --compile"
+    state = "not compiled yet: the first run takes a quarter of a minute longer, or: phloat doctor --compile"
     if data["compiled"]:
         state = "compiled" + (f" in {seconds:.0f} s" if seconds else "")
     facts = {

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from phloat.algebra.sparse import csr, largest, negativity_defect
+from phloat.algebra.factors import negativity_defect
+from phloat.algebra.sparse import csr, largest
 from phloat.algebra.threads import one_thread
 from phloat.control.coupling import Holding, LoopController, joint_axis, wiring, with_elements
 from phloat.control.passive import ControllerRun, PassiveController

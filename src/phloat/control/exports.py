@@ -23,8 +23,9 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout, Shape
 from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import InputError, optional_package
+from phloat.linear.form.fields import Field
 from phloat.linear.form.passive import PortSizes, Values, from_state_space
-from phloat.linear.form.phdae import Field, LinearPHDAE, linear_only
+from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import state_space
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from phloat.control.closed_loop import closed_loop, sorted_poles
 from phloat.control.coupling import port_numbers
 from phloat.control.passive import passive_pid
 from phloat.errors import AccuracyError, InputError, finite, not_negative, positive
+from phloat.linear.form.fields import Fields
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.state_space import StateSpace, state_space
 
@@ -99,7 +100,7 @@ class DesignModel:
             B=X[:, : n + p] @ B,
             rows=Layout({name: (size,) for name, size in {"plant": n, "way": p, **states}.items() if size}, "row"),
             ports=self.plant.ports.only(ports),
-            fields={name: f.in_rows(lambda A: csr(A @ T)) for name, f in self.plant.fields.items()},
+            fields=Fields.in_rows(self.plant.fields, lambda A: csr(A @ T)),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -22,16 +22,22 @@ DENSE_PRODUCT = 1200  # points times elements (14 elements) up to which dense ma
 GAUSS_POINTS = 6  # exact to degree 11: quartic fields squared times a cubic section
 
 
+@cache
+def gauss_rule(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights of Gauss' rule on [−1, 1]."""
+    return np.polynomial.legendre.leggauss(points)
+
+
 def gauss(nodes: np.ndarray, points: int = GAUSS_POINTS) -> tuple[np.ndarray, np.ndarray]:
     """Gauss points and weights on all elements. All arrays of a body share this rule, so that M(η) is a Gram matrix."""
-    point, weight = np.polynomial.legendre.leggauss(points)
+    point, weight = gauss_rule(points)
     h = np.diff(nodes)[:, None]
     return (nodes[:-1, None] + h * (point + 1) / 2).ravel(), (h * weight / 2).ravel()
 
 
 def slope(values: np.ndarray, nodes: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The derivative at x of the piecewise polynomial through the values at the points of `gauss`, element by element."""
-    point, powers = np.polynomial.legendre.leggauss(GAUSS_POINTS)[0], np.arange(1, GAUSS_POINTS)
+    point, powers = gauss_rule(GAUSS_POINTS)[0], np.arange(1, GAUSS_POINTS)
     each = values.reshape(-1, GAUSS_POINTS)
     change = each - each[:, :1]  # a constant has no slope, not even round-off
     coefficients = np.linalg.solve(np.polynomial.polynomial.polyvander(point, GAUSS_POINTS - 1), change.T)[1:]
@@ -86,6 +92,7 @@ class LineSpace:
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
 
 
+@cache
 def _nodal(degree: int) -> np.ndarray:
     """Coefficients of the polynomials that are 1 at one of degree + 1 equidistant points of [0, 1], 0 at the others."""
     points = np.linspace(0.0, 1.0, degree + 1) if degree else np.array([0.5])
@@ -165,6 +172,9 @@ def cut_elements(
 
     Breaks nearer to each other, or to a fixed point, than a thousandth of the shortest element are merged.
     """
+    breaks = list(breaks)
+    if not (len(fixed) or len(breaks)):
+        return nodes
     fixed = [0.0, 1.0, *fixed]
     short = float(np.diff(nodes).min())
     breaks = _separate(breaks, np.array(fixed), CLOSE * short)

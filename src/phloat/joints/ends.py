@@ -58,10 +58,11 @@ class Between(NamedRecipe):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        finite(f"at of {self.label}", self.at, (3,))
+        if not is_origin(self.at):
+            finite(f"at of {self.label}", self.at, (3,))
         if self.first == GROUND and self.second == GROUND:
             raise JointError(f"{type(self).__name__} joins the ground to itself; write 'body.port' for one of its ends")
-        if GROUND not in self.stands_at and np.any(np.asarray(self.at)):
+        if GROUND not in (self.first, self.second) and not is_origin(self.at) and np.any(np.asarray(self.at)):
             raise JointError(f"{self.label} has at={tuple(self.at)}, but no port on the ground; leave at out")
 
     @property
@@ -72,6 +73,11 @@ class Between(NamedRecipe):
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """The triads (3 × 3, columns) in the frames of the first and the second port; they coincide at joint coordinate zero."""
         return np.eye(3), np.eye(3)
+
+
+def is_origin(vector: object) -> bool:
+    """Whether a vector is the default (0, 0, 0), which needs no check."""
+    return isinstance(vector, tuple) and vector == (0.0, 0.0, 0.0)
 
 
 def unit(label: str, vector: Vector) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from phloat.algebra.cross import nearest_triad, rotation, triad
 from phloat.algebra.metadata import describe
 from phloat.errors import InputError, JointError, finite
-from phloat.joints.ends import DIRECTION, GROUND, TURNED, Between, Vector, unit
+from phloat.joints.ends import DIRECTION, GROUND, TURNED, Between, Vector, is_origin, unit
 from phloat.joints.rows import Row
 from phloat.joints.standard_rows import aligned, coincide, hinge, in_plane, perpendicular, slide, spins
 
@@ -52,7 +52,10 @@ class Joint(Between):
 
     def triads(self) -> tuple[np.ndarray, np.ndarray]:
         """The joint triads in the first and in the second port's frame, as columns; they coincide at zero joint coordinate."""
-        U, turned = self.triad(), finite(f"turned of {self.label}", self.turned, (3,))
+        U = self.triad()
+        if is_origin(self.turned):
+            return U, U
+        turned = finite(f"turned of {self.label}", self.turned, (3,))
         return U, rotation(turned).T @ U if turned.any() else U
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phloat.algebra.cross import cross, skew, skews
+from phloat.algebra.cross import cross, skew
 
 
 def section_axes(psi: np.ndarray) -> np.ndarray:
@@ -50,13 +50,16 @@ def bent(psi: np.ndarray, d0: np.ndarray) -> np.ndarray:
 
 def bent_slope(psi: np.ndarray, triad: np.ndarray) -> np.ndarray:
     """The derivatives of `bent` with respect to ψ for the columns of a triad, 3 × 3 × 3 (first axis: direction)."""
-    turn, directions = skew(psi), skews(triad.T)
-    return -directions - (skews((turn @ triad).T) + turn @ directions) / 3.0
+    turn, directions = skew(psi), skew(triad.swapaxes(-1, -2))
+    return -directions - (skew((turn @ triad).swapaxes(-1, -2)) + turn[..., None, :, :] @ directions) / 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class PortState:
-    """A port at a state: point c and triad D (columns) in inertial axes, and their rates per velocity of its body."""
+    """A port at a state: point c and triad D (columns) in inertial axes, and their rates per velocity of its body.
+
+    Or many ports at once, on bodies with equal numbers of coordinates: all arrays then have a first axis (ports), but `columns`.
+    """
 
     r_P: np.ndarray
     A: np.ndarray
@@ -71,12 +74,12 @@ class PortState:
     @cached_property
     def c(self) -> np.ndarray:
         """The point in inertial axes, (3,)."""
-        return self.r_P + self.A @ self.y
+        return self.r_P + _times(self.A, self.y)
 
     @cached_property
     def psi(self) -> np.ndarray:
         """The rotation of the section by deformation, body axes, (3,)."""
-        return self.Psi @ self.eta
+        return _times(self.Psi, self.eta)
 
     @cached_property
     def bent(self) -> np.ndarray:
@@ -96,21 +99,27 @@ class PortState:
     @cached_property
     def point(self) -> np.ndarray:
         """ċ per velocity, 3 × velocities."""
-        rates = np.hstack([self.A, -np.dot(self.A, skew(self.y)), np.dot(self.A, self.Phi)])
-        return rates[:, self.columns]
+        rates = np.concatenate([self.A, -self.A @ skew(self.y), self.A @ self.Phi], axis=-1)
+        return rates[..., self.columns]
 
     @cached_property
     def turn(self) -> np.ndarray:
         """The rates of the three directions per velocity, 3 × 3 × velocities (first axis: direction)."""
-        out = np.zeros((3, 3, 6 + len(self.eta)))
-        out[:, :, 3:6] = -self.A @ skews(self.bent.T)
-        out[:, :, 6:] = self.A @ self.bent_slope @ self.Psi
-        return out[:, :, self.columns]
+        A, Psi = self.A[..., None, :, :], self.Psi[..., None, :, :]
+        out = np.zeros((*self.A.shape, 6 + self.eta.shape[-1]))
+        out[..., 3:6] = -A @ skew(self.bent.swapaxes(-1, -2))
+        out[..., 6:] = A @ self.bent_slope @ Psi
+        return out[..., self.columns]
 
     @cached_property
     def spin(self) -> np.ndarray:
         """ω_C = A (ω + Ψη̇) per velocity, 3 × velocities."""
-        return np.hstack([np.zeros((3, 3)), self.A, self.A @ self.Psi])[:, self.columns]
+        return np.concatenate([np.zeros_like(self.A), self.A, self.A @ self.Psi], axis=-1)[..., self.columns]
+
+
+def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x for one matrix and vector, or many."""
+    return np.asarray((A @ x[..., None])[..., 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +161,8 @@ def turn_stiffness(port: PortState, pull: np.ndarray) -> np.ndarray:
     K[:3, 3:6], K[3:6, 3:6] = -turn, -skew(port.y) @ turn
     K[3:6, 6:], K[6:, 3:6] = turn @ Phi, -Phi.T @ turn
     gamma = pull[3:].reshape(3, 3) @ port.A  # one row per direction
-    turns, mixed = skews(gamma), gamma.T @ port.triad.T
-    K[3:6, 3:6] -= (skews(port.bent.T) @ turns).sum(axis=0)
+    turns, mixed = skew(gamma), gamma.T @ port.triad.T
+    K[3:6, 3:6] -= (skew(port.bent.T) @ turns).sum(axis=0)
     bent_by = (turns @ port.bent_slope).sum(axis=0)
     twice = (mixed + mixed.T - 2.0 * np.trace(mixed) * np.eye(3)) / 3.0
     K[3:6, 6:] += bent_by @ Psi

@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from phloat.algebra.cross import rotation
+from phloat.algebra.cross import cross, rotation
 from phloat.errors import InputError
 from phloat.joints.port_state import PortState, port_entries
 
@@ -142,9 +142,8 @@ class Row:
     def zero_triad(self, angle: float) -> np.ndarray:
         """The triad of B in axes of A if this angle row has this value and there is no other rotation."""
         (_, i, j), (_, k, l) = self.terms[0], self.other_terms[0]
-        e = np.eye(3)
-        i, j, k, l = i - FIRST, j - SECOND, k - FIRST, l - SECOND
-        return rotation(angle * (np.cross(e[k], e[i]) if j == l else np.cross(e[j], e[l])))
+        e, (i, j, k, l) = np.eye(3), (i - FIRST, j - SECOND, k - FIRST, l - SECOND)
+        return rotation(angle * (cross(e[k], e[i]) if j == l else cross(e[j], e[l]))) if angle else e
 
 
 # --- values, rates and second derivatives ------------------------------------------------------------------------------------
@@ -161,11 +160,11 @@ def product_matrices(terms: Sequence[tuple[Term, ...]]) -> np.ndarray:
 
 
 def _port_vectors(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
-    """The vectors of two ports, (10, 3); directions are zero unless a row uses them."""
-    out = np.zeros((VECTORS, 3))
-    out[SEPARATION], out[INERTIAL:] = B.c - A.c, _AXES
+    """The vectors of two ports, (10, 3), or of many pairs, (pairs, 10, 3); directions are zero unless a row uses them."""
+    out = np.zeros((*B.c.shape[:-1], VECTORS, 3))
+    out[..., SEPARATION, :], out[..., INERTIAL:, :] = B.c - A.c, _AXES
     if _matrices(rows).directions:
-        out[FIRST:SECOND], out[SECOND:INERTIAL] = A.D.T, B.D.T
+        out[..., FIRST:SECOND, :], out[..., SECOND:INERTIAL, :] = A.D.swapaxes(-1, -2), B.D.swapaxes(-1, -2)
     return out
 
 
@@ -189,21 +188,22 @@ def _matrices(rows: tuple[Row, ...]) -> _Matrices:
 
 
 def row_gaps(rows: tuple[Row, ...], A: PortState, B: PortState) -> np.ndarray:
-    """The gaps of rows at a state; angles between −π and π."""
+    """The gaps of rows at a state, (rows,) or (pairs of ports, rows); angles between −π and π."""
     p, q = _values(rows, _port_vectors(rows, A, B))
     if _matrices(rows).only_products:
         return p
-    return np.array([_function(row, x, y)[0] for row, x, y in zip(rows, p, q, strict=True)])
+    return np.stack([_function(row, p[..., n], q[..., n])[0] for n, row in enumerate(rows)], axis=-1)
 
 
 def row_rates(rows: tuple[Row, ...], A: PortState, B: PortState) -> Pair:
-    """The rates of rows per velocity of the bodies of A and of B: two matrices (rows, velocities)."""
+    """The rates of rows per velocity of the bodies of A and of B: two matrices (rows, velocities), for each pair of ports."""
     forces, torques = _forces(rows, A, B)
     out = []
     for port, sign, first in ((A, -1.0, FIRST), (B, 1.0, SECOND)):
-        rate = sign * forces[:, SEPARATION] @ port.point
-        if (on_triad := forces[:, first : first + 3].reshape(len(rows), 9)).any():
-            rate = rate + on_triad @ port.turn.reshape(9, -1)
+        rate = sign * forces[..., SEPARATION, :] @ port.point
+        if (on_triad := forces[..., first : first + 3, :]).any():
+            turn = port.turn.reshape(*port.turn.shape[:-3], 9, -1)
+            rate = rate + on_triad.reshape(*on_triad.shape[:-2], 9) @ turn
         out.append(rate if torques is None else rate + sign * torques @ port.spin)
     return out[0], out[1]
 
@@ -212,54 +212,56 @@ def _forces(rows: tuple[Row, ...], A: PortState, B: PortState) -> tuple[np.ndarr
     """∂g/∂a of every row for all vectors a, (rows, 10, 3), and the torques of spin rows (rows, 3), None if there are none."""
     vectors = _port_vectors(rows, A, B)
     of_p, of_q, only_products, _ = _matrices(rows)
-    out, torques = of_p @ vectors, None
+    out, torques = of_p @ vectors[..., None, :, :], None
     if only_products:
         return out, None
     p, q = _values(rows, vectors)
     for n, row in enumerate(rows):
         if row.has_gap:
-            _, f_p, f_q = _function(row, p[n], q[n])
-            out[n] = f_p * out[n] + f_q * (of_q[n] @ vectors)
+            _, f_p, f_q = (np.asarray(x)[..., None, None] for x in _function(row, p[..., n], q[..., n]))
+            out[..., n, :, :] = f_p * out[..., n, :, :] + f_q * (of_q[n] @ vectors)
         elif row.function == "velocity":
-            out[n, SEPARATION] = _direction(row, vectors)
+            out[..., n, SEPARATION, :] = _direction(row, vectors)
         else:
-            torques = np.zeros((len(rows), 3)) if torques is None else torques
-            torques[n] = _direction(row, vectors)
+            torques = np.zeros((*out.shape[:-2], 3)) if torques is None else torques
+            torques[..., n, :] = _direction(row, vectors)
     return out, torques
 
 
 def _direction(row: Row, vectors: np.ndarray) -> np.ndarray:
     """Σ α a of a velocity or spin row; directions of B are those of its section, of unit length."""
     factors = np.array([factor for factor, _, _ in row.terms])
-    out = factors @ vectors[[a for _, a, _ in row.terms]]
-    return np.asarray(out * np.sqrt(factors @ factors / (out @ out)) if row.follows else out)
+    out = factors @ vectors[..., [a for _, a, _ in row.terms], :]
+    return np.asarray(
+        out * np.sqrt(factors @ factors / (out * out).sum(axis=-1, keepdims=True)) if row.follows else out
+    )
 
 
 def _values(rows: tuple[Row, ...], vectors: np.ndarray) -> Pair:
     """p and q of every row."""
-    inner = (vectors @ vectors.T).ravel()
+    inner = (vectors @ vectors.swapaxes(-1, -2)).reshape(*vectors.shape[:-2], VECTORS * VECTORS)
     of_p, of_q, only_products, _ = _matrices(rows)
-    p = 0.5 * of_p.reshape(-1, VECTORS * VECTORS) @ inner
-    return p, p if only_products else 0.5 * of_q.reshape(-1, VECTORS * VECTORS) @ inner
+    p = 0.5 * inner @ of_p.reshape(-1, VECTORS * VECTORS).T
+    return p, p if only_products else 0.5 * inner @ of_q.reshape(-1, VECTORS * VECTORS).T
 
 
-def _function(row: Row, p: float, q: float) -> tuple[float, float, float]:
-    """f(p, q) and its derivatives with respect to p and q."""
+def _function(row: Row, p: Any, q: Any) -> tuple[Any, Any, Any]:
+    """f(p, q) and its derivatives with respect to p and q, of numbers or arrays."""
     if row.function == "product":
         return p, 1.0, 0.0
     if row.function == "angle":
         size = p * p + q * q
-        return float(np.arctan2(p, q)), q / size, -p / size
+        return np.arctan2(p, q), q / size, -p / size
     if row.function == "rotation":
-        ratio, slope, _ = angle_ratio(0.5 * (q - 1.0))
+        ratio, slope, _ = np.vectorize(angle_ratio)(0.5 * (q - 1.0))
         return ratio * p, ratio, 0.5 * slope * p
     if row.function == "length":
-        if p == 0.0:
+        if np.any(p == 0.0):
             raise InputError(
                 "the two ends of a spring or damper are at the same point, so its direction is undefined; place them apart, "
                 "or use a Bushing"
             )
-        length = float(np.sqrt(p))
+        length = np.sqrt(p)
         return length, 0.5 / length, 0.0
     raise InputError(f"row {row.label!r} of a ball joint has no angle; give the orientation of its body instead")
 

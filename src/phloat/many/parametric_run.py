@@ -28,6 +28,7 @@ from phloat.system.parameters import ParameterTable, fast_makers, parameter_tabl
 from phloat.system.state import State
 from phloat.system.system import System, fits
 
+ROWS = 4096  # of times (up to 256 steps each) over which the means of a function of t are cached
 SYSTEM = "system"  # name of the argument that gets the system of the sample
 
 
@@ -275,13 +276,15 @@ class ParametricRun:
 
 @dataclass(frozen=True, eq=False)
 class CachedFunction(Function):
-    """A function of t that caches its means over rows of times."""
+    """A function of t that caches its means over rows of times, ROWS at most."""
 
     cache: dict[tuple[float, float, int], np.ndarray] = field(default_factory=dict)
 
     def means(self, times: np.ndarray) -> np.ndarray:
         key = float(times[0]), float(times[-1]), len(times)
         if key not in self.cache:
+            if len(self.cache) >= ROWS:  # times that differ between samples
+                self.cache.clear()
             self.cache[key] = super().means(times)
         return self.cache[key]
 

@@ -30,6 +30,7 @@ from phloat.many.store import Outcome
 SHARE_SECONDS = 2.0  # after which the results of a share are returned, complete or not
 SHARE_BYTES = 16e6  # of outputs, from which the results of a share are returned
 SHARE_SAMPLES = 256  # samples of a share, at most
+PARTS = 16  # of the remaining samples, of which a worker gets one as the next share
 SHARES_AHEAD = 3  # shares submitted for every worker
 PATIENCE = 5.0  # timeout for the connection to a scheduler and for its first worker, in s
 
@@ -59,8 +60,7 @@ def _in_shares(
     lost_error: type[BaseException] = WorkerLostError,
 ) -> Iterator[list[Outcome]]:
     """Runs all samples by an executor in shares; `run_share` raises `lost_error` if the worker of a share has died."""
-    size = int(np.clip(len(numbers) // (32 * workers), 1, SHARE_SAMPLES))  # small: no worker idles long at the end
-    waiting = [numbers[first : first + size] for first in range(0, len(numbers), size)][::-1]
+    waiting = shares_of(numbers, workers)[::-1]
     running: dict[Future[list[Outcome]], np.ndarray] = {}
     try:
         while waiting or running:
@@ -82,6 +82,16 @@ def _in_shares(
     finally:
         for future in running:
             future.cancel()
+
+
+def shares_of(numbers: np.ndarray, workers: int) -> list[np.ndarray]:
+    """Shares that become smaller, down to single samples, so that no worker waits long for the last one."""
+    out, first = [], 0
+    while first < len(numbers):
+        size = int(np.clip((len(numbers) - first) // (PARTS * workers), 1, SHARE_SAMPLES))
+        out.append(numbers[first : first + size])
+        first += size
+    return out
 
 
 def run_samples(run: ParametricRun, numbers: np.ndarray, rows: np.ndarray, *, record: bool = True) -> list[Outcome]:

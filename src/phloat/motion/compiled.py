@@ -9,8 +9,7 @@ from phloat.joints.pairs import Revolute
 from phloat.motion.initial.place import place
 from phloat.motion.run.compilation import is_compiled
 from phloat.motion.run.task import Scheme
-from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.motion.schemes.radau import RadauIIA
+from phloat.motion.schemes.midpoint import Midpoint
 from phloat.motion.simulate import simulate
 from phloat.system.connect import connect
 
@@ -18,13 +17,7 @@ from phloat.system.connect import connect
 def warm() -> None:
     """Compiles the time step by two steps of a pendulum, unless it is in the cache."""
     if not is_compiled():
-        _simulate_pendulum(Composition4())
         _simulate_pendulum(Midpoint())
-
-
-def warm_continuous() -> None:
-    """Compiles the equations in continuous time, which RadauIIA, IDA and GeneralisedAlpha integrate."""
-    _simulate_pendulum(RadauIIA())
 
 
 def _simulate_pendulum(scheme: Scheme) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil, sqrt
 
 import numpy as np
@@ -76,15 +76,13 @@ def check_state(system: System, state: State, *, t: float = 0.0, level: int = 5,
 
 def _largest_deformations(system: System, t: np.ndarray, e: np.ndarray) -> dict[str, Deformation]:
     """The largest deformation of each flexible body; large ones are evaluated again with ends fixed by joints."""
-    layout, out = system.layout, dict[str, Deformation]()
+    layout, slices, out = system.layout, system.layout.slices, dict[str, Deformation]()
 
     def motion(name: str) -> tuple[np.ndarray, np.ndarray]:
-        sigma = e[:, layout[f"{name}.sigma"]] if system.bodies[name].stresses else np.zeros((len(t), 0))
-        return e[:, layout[f"{name}.eta"]], sigma
+        sigma = e[:, slices[f"{name}.sigma"]] if system.bodies[name].stresses else np.zeros((len(t), 0))
+        return e[:, slices[f"{name}.eta"]], sigma
 
-    flexible = {id(body): body for body in system.bodies.values() if body.coordinates}  # each body once
-    for body in flexible.values():
-        names = [name for name, candidate in system.bodies.items() if candidate is body]
+    for body, names in _equal_bodies(system, [name for name, body in system.bodies.items() if body.coordinates]):
         out |= dict(zip(names, largest_deformations(body, t, [motion(name) for name in names]), strict=False))
     for name in sorted(out, key=lambda name: -out[name].error)[:MOST]:
         d, body = out[name], system.bodies[name]
@@ -94,6 +92,14 @@ def _largest_deformations(system: System, t: np.ndarray, e: np.ndarray) -> dict[
             restrained = largest_deformation(body, t, *motion(name), far=restraints) if restraints.any() else None
             out[name] = d if restrained is None else restrained
     return out
+
+
+def _equal_bodies(system: System, names: Iterable[str]) -> Iterable[tuple[Body, list[str]]]:
+    """Each of these bodies once, with its names."""
+    names_of: dict[int, list[str]] = {}
+    for name in names:
+        names_of.setdefault(id(system.bodies[name]), []).append(name)
+    return [(system.bodies[same[0]], same) for same in names_of.values()]
 
 
 def _warn_of(
@@ -193,12 +199,12 @@ MOST_PIECES = 64  # pieces
 
 def warn_of_frequencies(system: System, state: State, *, level: int) -> None:
     """Warns of beams whose frequencies about a loaded state are inaccurate."""
+    poses = {name: state.pose(name) for name, body in system.bodies.items() if isinstance(body.recipe, Beam)}
+    motions = {name: (pose.eta[None], pose.sigma[None]) for name, pose in poses.items() if pose.sigma.any()}
     deformations: dict[str, Deformation] = {}
-    for name, body in system.bodies.items():
-        pose = state.pose(name)
-        if isinstance(body.recipe, Beam) and pose.sigma.any():
-            d = largest_deformation(body, np.zeros(1), pose.eta[None], pose.sigma[None])
-            deformations |= {name: d} if d is not None else {}
+    for body, names in _equal_bodies(system, motions):
+        found = largest_deformations(body, np.zeros(1), [motions[name] for name in names])
+        deformations |= dict(zip(names, found, strict=False))
     warn_of_beams(system, deformations, stretch=STRETCHED_LITTLE, level=level + 1)
 
 

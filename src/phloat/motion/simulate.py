@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -28,11 +28,12 @@ from phloat.motion.run.events import EventSearch
 from phloat.motion.run.progress import progress_bar
 from phloat.motion.run.task import Controller, Event, LibraryController, Scheme, Task, warn_if_late
 from phloat.motion.saving.files import locked
-from phloat.motion.saving.folder import Description
-from phloat.motion.saving.recorder import start_recording
 from phloat.motion.schemes.midpoint import Composition4, Midpoint
-from phloat.system.state import State
+from phloat.system.state import State, constant_state
 from phloat.system.system import System, fits
+
+if TYPE_CHECKING:
+    from phloat.motion.saving.folder import Description
 
 LinearController = Callable[[float, LinearOutputs], Mapping[str, object]]
 
@@ -164,7 +165,7 @@ def simulate(
         options = {"scheme": _linear_scheme(scheme), **_linear_events(events)}
         return _simulate_linear(system, state, u, controller, times | options)
     nonlinear_scheme = _nonlinear_scheme(scheme)
-    state = fits(system, state)
+    state = constant_state(fits(system, state))  # so that ports are evaluated once
     if dt is not None and positive("dt", dt) > end - start:
         raise InputError(f"dt = {dt:g} s is longer than the run of {end - start:g} s")
     step = dt if nonlinear_scheme == Midpoint() else None
@@ -190,6 +191,8 @@ def simulate(
     )
     if save is None:
         return run_task(task, nonlinear_scheme)
+    from phloat.motion.saving.recorder import start_recording  # it imports the format of model files
+
     with locked(Path(save)):
         recorder = start_recording(save, system, state.e, describe_task(task, nonlinear_scheme), task.output)
         return run_task(replace(task, recorder=recorder), nonlinear_scheme)

@@ -282,13 +282,13 @@ def _warn_of_loose_bodies(bodies: Mapping[str, Body], joints: Sequence[Connectio
 
 def _warn_of_thick_beams(parts: Mapping[str, object], plane: str | None) -> None:
     """Warns of beams without shear flexibility that are so thick that shear would matter."""
-    shares = []
+    shares, found = [], dict[int, str]()  # of each body once
     for name, part in parts.items():
         body = part.piece(0) if isinstance(part, Assembly) else part
         if isinstance(body, Body) and isinstance(body.recipe, Beam):
-            share = body.recipe.shear_share(max(body.pieces, 1), plane is not None)
-            doubtful = share > THICK and section_width(body.recipe) > body.recipe.length  # has its own warning
-            shares += [f"{name!r} by {100 * share:.2g} %"] if share > THICK and not doubtful else []
+            if id(body) not in found:
+                found[id(body)] = _thickness_text(body, body.recipe, plane)
+            shares += [f"{name!r} {found[id(body)]}"] if found[id(body)] else []
     if shares:
         warnings.warn(
             f"the theory of these beams has no shear, which would add to the tip deflection of a cantilever: {', '.join(shares)}; "
@@ -296,6 +296,13 @@ def _warn_of_thick_beams(parts: Mapping[str, object], plane: str | None) -> None
             ThickBeamWarning,
             stacklevel=3,
         )
+
+
+def _thickness_text(body: Body, beam: Beam, plane: str | None) -> str:
+    """By how much shear would add to the deflection of a beam that leaves it out; empty if that is little."""
+    share = beam.shear_share(max(body.pieces, 1), plane is not None)
+    doubtful = share > THICK and section_width(beam) > beam.length  # has its own warning
+    return f"by {100 * share:.2g} %" if share > THICK and not doubtful else ""
 
 
 # --- linear systems --------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from phloat.bodies.body import Body
 from phloat.errors import InputError, JointError, PortError, unknown
 from phloat.joints.elements import OnJoint, Passive
-from phloat.joints.ends import GROUND, Between
+from phloat.joints.ends import GROUND, Between, is_origin
 from phloat.joints.laws import Law
 from phloat.joints.loads import Acting, Distributed, Load
 from phloat.joints.pairs import Joint, Weld
@@ -269,9 +270,17 @@ def _spins(recipe: OnJoint, c: Connection) -> tuple[Row, ...]:
 
 def _planar_rows(recipe: Between, rows: tuple[Row, ...], first: End, second: End) -> tuple[Row, ...]:
     """The rows that are not trivial in the plane xy. Raises JointError if the zero rotation is not about z."""
-    if np.any(np.asarray(vector := _zero_rotation(recipe))[:2]):
+    vector = _zero_rotation(recipe)
+    if not is_origin(vector) and np.any(np.asarray(vector)[:2]):
         raise JointError(f"{recipe.label} is turned by {_vector_text(vector)}; in the plane xy only about z")
-    return tuple(row for row in rows if planar_row(row, first.triad, second.triad) is not None)
+    return _not_trivial(rows, first.triad.tobytes(), second.triad.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _not_trivial(rows: tuple[Row, ...], U_A: bytes, U_B: bytes) -> tuple[Row, ...]:
+    """The rows that are not trivial in the plane xy for these joint triads."""
+    triads = [np.frombuffer(U).reshape(3, 3) for U in (U_A, U_B)]
+    return tuple(row for row in rows if planar_row(row, *triads) is not None)
 
 
 def _zero_rotation(recipe: Between) -> Sequence[float]:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, assembled, csr, zero_matrix
+from phloat.algebra.sparse import Matrix, assembled, csr, scattered_rows, weighted
 from phloat.bodies.body import Port
 from phloat.joints.laws import Law
 from phloat.joints.port_state import PortState, ground_port, port_entries, section_axes
-from phloat.joints.rows import SECOND, Row, row_gaps, row_gradient, row_rates
+from phloat.joints.rows import Row, row_gaps, row_gradient, row_rates
 from phloat.system.connection import Connection, Element, port_state
-from phloat.system.state import State
+from phloat.system.joint_groups import JointGroup, VelocityColumns
+from phloat.system.state import State, computed_once
 from phloat.system.system import System, fits
-
-
-@dataclass(frozen=True, eq=False)
-class VelocityColumns:
-    """The columns of the velocities of each body, and the number of all columns."""
-
-    columns: dict[str, np.ndarray]
-    size: int
 
 
 def columns_in_rows(system: System, rows: Layout) -> VelocityColumns:
@@ -35,26 +27,44 @@ def columns_in_rows(system: System, rows: Layout) -> VelocityColumns:
 
 def columns_in_velocities(system: System) -> VelocityColumns:
     """The columns of the velocities (v_P, ω, η̇) of all bodies, one after the other."""
-    columns, offset = {}, 0
-    for name, body in system.bodies.items():
-        columns[name] = offset + np.arange(len(body.columns))
-        offset += len(body.columns)
-    return VelocityColumns(columns, offset)
+    return system.joint_groups.velocities
+
+
+def grouped_ports(system: System, state: State) -> list[tuple[JointGroup, PortState, PortState]]:
+    """Every group of joints with its ports at a state."""
+    return computed_once(state, system, lambda: list(system.joint_groups.at(state.e)))
+
+
+def grouped_rates(system: System, state: State) -> list[tuple[JointGroup, tuple[np.ndarray, np.ndarray]]]:
+    """Every group of joints with the rates of its rows per velocity of both bodies, (joints, rows, velocities)."""
+
+    def rates() -> list[tuple[JointGroup, tuple[np.ndarray, np.ndarray]]]:
+        return [(g, row_rates(g.rows, first, second)) for g, first, second in grouped_ports(system, state)]
+
+    return computed_once(state, (system, "rates"), rates)
 
 
 def joint_rows(system: System, state: State, places: VelocityColumns) -> tuple[Matrix, Matrix]:
     """G and B_λ at a state: 0 = −G z + B_λ u."""
-    blocks, drives = [], []
+    slices, blocks, drives = system.multipliers.slices, [], []
+    for group, rates in grouped_rates(system, state):
+        if group.rows:
+            start = np.array([slices[c.name].start for c in group.joints])
+            blocks += place_rates(group, start[:, None] + np.arange(len(group.rows)), rates, places)
     for name, c in system.joints.items():
-        first, second = ends(c, state)
-        if c.rows:
-            blocks.append((c, row_rates(c.rows, first, second)))
         if c.driven:
-            stop = system.multipliers[name].stop
-            rows = np.arange(stop - len(c.driven), stop)
-            drives.append((rows, system.ports.indices([name]), _driving(c, second)))
-    B_lam = assembled(drives, (system.multipliers.size, system.ports.size))
-    return scatter_rows(blocks, places), B_lam
+            stop = slices[name].stop
+            driving = _driving(c, port_state(c.second, state))
+            drives.append((np.arange(stop - len(c.driven), stop), system.ports.indices([name]), driving))
+    count = system.multipliers.size
+    return scattered_rows(blocks, (count, places.size)), assembled(drives, (count, system.ports.size))
+
+
+def place_rates(
+    group: JointGroup, rows: np.ndarray, rates: tuple[np.ndarray, np.ndarray], places: VelocityColumns
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Rates (joints, rows, velocities) of a group per velocity of its bodies, as blocks for `scattered_rows`."""
+    return [(rows, end.velocities(places), rate) for end, rate in zip((group.first, group.second), rates, strict=True)]
 
 
 def port_columns(system: System, state: State, places: VelocityColumns, names: Sequence[str] | None = None) -> Matrix:
@@ -118,17 +128,17 @@ def gaps(system: System, state: State) -> dict[str, np.ndarray]:
     [0.01 0. ]
     """
     state = fits(system, state)
-    return {name: row_gaps(c.closed, *ends(c, state)) for name, c in system.joints.items() if c.closed}
+    out = {name: _NONE for name, c in system.joints.items() if c.closed}  # in the order of the joints
+    for group, first, second in grouped_ports(system, state):
+        if group.closed:
+            out |= zip((c.name for c in group.joints), row_gaps(group.closed, first, second), strict=True)
+    return out
 
 
-def is_half_turn(c: Connection, first: PortState, second: PortState) -> bool:
-    """Whether directions that a joint aligns are opposite, where the closed rows vanish as well."""
-    closed = [term for row in c.closed if row.length_power == 0 for term in row.terms]
-    if any(factor < 0.0 for factor, _, _ in closed):  # differences of products: the whole triads agree
-        return float(np.trace(first.D.T @ second.D)) < 1.0
-    if any(b == SECOND + 2 for _, _, b in closed):  # an axis of B along that of A
-        return float(first.D[:, 2] @ second.D[:, 2]) < 0.0
-    return False
+def half_turns(system: System, state: State) -> list[str]:
+    """The joints that are closed half a turn away from their proper orientation."""
+    found = ((group, group.half_turns(*pair)) for group, *pair in grouped_ports(system, state))
+    return [c.name for group, turned in found if turned.any() for c in np.array(group.joints)[turned]]
 
 
 def ball_joints(system: System) -> tuple[str, ...]:
@@ -140,7 +150,21 @@ def ball_joints(system: System) -> tuple[str, ...]:
 def joint_coordinates(system: System, state: State) -> dict[str, float]:
     """The angles (rad) and slides (m) of all joints by name: "joint.angle", "joint.slide" …"""
     state = fits(system, state)
-    return {name: value for joint in system.joints for name, value in coordinates_of(system, state, joint).items()}
+    out = {f"{name}.{row.label}": 0.0 for name, c in system.joints.items() for row in c.coordinates}
+    theta = np.append(state.e, 0.0)[system.joint_groups.frames.theta]
+    for group, first, second in grouped_ports(system, state):
+        values = row_gaps(group.coordinates, first, second) if group.coordinates else np.zeros((0, 0))
+        for row, value in zip(group.coordinates, values.T, strict=True):
+            if row.is_angle and system.plane:
+                value = value + _full_turns(group, theta, value)
+            out |= zip((f"{c.name}.{row.label}" for c in group.joints), value.tolist(), strict=True)
+    return out
+
+
+def _full_turns(group: JointGroup, theta: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """The full turns that the absolute angles of plane motion count, to be added to joint angles."""
+    first, second = (theta[end.body] - end.turned for end in (group.first, group.second))
+    return 2 * np.pi * np.round((group.senses * (second - first) - angles) / (2 * np.pi))
 
 
 def coordinates_of(system: System, state: State, joint: str) -> dict[str, float]:
@@ -251,14 +275,13 @@ def dissipation(
 
     For `small` motion about these velocities, c is the slope instead.
     """
-    R = zero_matrix(places.size, places.size)
-    for element, row, law, sides in _element_rows(system, state):
-        if law.resists:
-            G = scatter_rows([(element, row.rate(*sides))], places)
-            rate = float((G @ velocities)[0])
-            x = coordinate(element, row, *sides, state)
-            R = R + (law.damping_at(x, rate) if small else law.resistance(x, rate)) * (G.T @ G)
-    return csr(R)
+    resisting = [part for part in _element_rows(system, state) if part[2].resists]
+    G = scatter_rows([(element, row.rate(*sides)) for element, row, _, sides in resisting], places)
+    c = []
+    for (element, row, law, sides), rate in zip(resisting, G @ velocities, strict=True):
+        x = coordinate(element, row, *sides, state)
+        c.append(law.damping_at(x, float(rate)) if small else law.resistance(x, float(rate)))
+    return csr(G.T @ weighted(G, np.array(c)))
 
 
 def element_ends(element: Connection | Element, state: State) -> tuple[PortState, PortState]:

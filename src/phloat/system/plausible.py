@@ -30,7 +30,10 @@ DEGREES = 5.0  # degrees are mostly multiples of it
 
 def warn_of_units(bodies: Mapping[str, object]) -> None:
     """Gives one UnitsWarning for all numbers of these bodies that no part can have."""
-    found = [f"{name!r} {text}" for name, body in bodies.items() if isinstance(body, Body) for text in _doubts(body)]
+    doubts = {
+        id(body): list(_doubts(body)) for body in {id(b): b for b in bodies.values() if isinstance(b, Body)}.values()
+    }
+    found = [f"{name!r} {text}" for name, body in bodies.items() for text in doubts.get(id(body), ())]
     if found:
         text = " ".join(dict.fromkeys(found))
         warnings.warn(f'{text} Units are SI; texts such as "6 mm" or "70 GPa" have theirs', UnitsWarning, stacklevel=4)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import factorised
+from phloat.algebra.factors import factorised
 from phloat.bodies.body import Body
 from phloat.bodies.continua.continuum import Continuum, mesh_of
 from phloat.bodies.continua.mesh_body import Mean, Patch, Rigid, interface

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -65,7 +66,7 @@ def body_layout(body: Body) -> Layout:
     attitude: dict[int, dict[str, Shape]] = {3: {"A_IB": (3, 3)}, 1: {"theta": ()}, 0: {}}
     shapes: dict[str, Shape] = {"r_P": (linear,), **attitude[turning], "eta": (body.coordinates,), "v_P": (linear,)}
     shapes |= {"omega": () if turning == 1 else (turning,), "eta_dot": (body.coordinates,), "sigma": (body.stresses,)}
-    return Layout({name: shape for name, shape in shapes.items() if np.prod(shape)}, "quantity")
+    return Layout({name: shape for name, shape in shapes.items() if prod(shape)}, "quantity")
 
 
 def state_layout(bodies: Mapping[str, Body]) -> Layout:
@@ -202,6 +203,11 @@ class ConstantState(State):
         return computed_once(self, body, lambda: State.pose(self, body))
 
 
+def constant_state(state: State) -> ConstantState:
+    """The state with values computed from it cached."""
+    return state if isinstance(state, ConstantState) else ConstantState(state.bodies, state.layout, state.e)
+
+
 def computed_once(state: State, key: Hashable, make: Callable[[], T]) -> T:
     """make(); for a `ConstantState`, make() is called once for each key and its value is cached."""
     if not isinstance(state, ConstantState):
@@ -233,11 +239,11 @@ def check_quantity(layout: Layout, name: str, value: object) -> np.ndarray:
     return array.ravel()
 
 
-def rest_state(bodies: Mapping[str, Body]) -> State:
+def rest_state(bodies: Mapping[str, Body], layout: Layout | None = None) -> State:
     """All bodies at the origin, undeformed and at rest."""
-    layout = state_layout(bodies)
+    layout = state_layout(bodies) if layout is None else layout
     e = np.zeros(layout.size)
-    for name in layout:
+    for name, block in layout.slices.items():
         if name.endswith(".A_IB"):
-            e[layout[name]] = np.eye(3).ravel()
+            e[block] = np.eye(3).ravel()
     return State(bodies, layout, e)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from phloat.algebra.layout import Layout
+from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.tables import facts, grid, name_list
-from phloat.bodies.body import Body
+from phloat.bodies.body import Body, matrices_at_rest
 from phloat.errors import InputError, PortError, unknown
-from phloat.linear.form.interconnect import append_systems
+from phloat.linear.form.fields import Field, Fields
 from phloat.linear.form.phdae import LinearPHDAE
 from phloat.system.actuators import Actuator
 from phloat.system.connection import Connection, Element, End
+from phloat.system.joint_groups import JointGroups
 from phloat.system.places import port_aliases
 from phloat.system.state import State, state_layout
 
@@ -54,6 +57,16 @@ class System:
         return Layout({name: (size,) for name, size in sizes.items() if size}, "joint")
 
     @cached_property
+    def joint_groups(self) -> JointGroups:
+        """The joints by groups that are evaluated together."""
+        return JointGroups(self.bodies, self.joints, self.layout)
+
+    @cached_property
+    def run_buffers(self) -> dict[tuple[str, ...], Any]:
+        """The packed buffers of runs, by the ports that have inputs; each run takes a copy."""
+        return {}
+
+    @cached_property
     def size(self) -> float:
         """A characteristic length (m): the longest side of a body or distance of joints on the ground; 1 if all are 0."""
         spans = [body.extent for body in self.bodies.values()]
@@ -64,7 +77,26 @@ class System:
     @cached_property
     def loose(self) -> LinearPHDAE:
         """The linear system of all bodies at rest without any joint; its fields are in body axes."""
-        return append_systems(*(body.linear().prefixed(name) for name, body in self.bodies.items()))
+        bodies = self.bodies
+        velocities = joined_layouts((body.velocities.prefixed(name) for name, body in bodies.items()), "row")
+        ports = joined_layouts((body.twists.prefixed(name) for name, body in bodies.items()), "port")
+        stresses = Layout({f"{name}.sigma": (body.stresses,) for name, body in bodies.items() if body.stresses})
+        size, stop = velocities.size + stresses.size, np.cumsum([len(body.columns) for body in bodies.values()])
+        fields = {
+            f"{name}.body": partial(_field, body, int(end) - len(body.columns), size)
+            for (name, body), end in zip(bodies.items(), stop, strict=True)
+        }
+        return matrices_at_rest(list(bodies.values())).system(
+            velocities,
+            ports,
+            stresses,
+            Fields(fields),
+            {f"{name}.sigma": body.elastic.stresses for name, body in bodies.items() if body.stresses},
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # buffers are large, and packed again where the copy runs
+        return {name: value for name, value in vars(self).items() if name != "run_buffers"}
 
     def joint(self, name: str) -> Connection:
         if not isinstance(name, str) or name not in self.joints:
@@ -83,6 +115,11 @@ class System:
         free = f"{moving} velocities − {self.multipliers.size} rows closed = {moving - self.multipliers.size}"
         rows["free"] = f"{free} (more where joints repeat each other)"
         return facts("System", rows | {"open ports": name_list(self.ports)}) + _tables(self)
+
+
+def _field(body: Body, start: int, size: int) -> Field:
+    """The field of a body whose velocities begin at this row of a system."""
+    return body.field.in_rows(lambda A: sp.csr_array((A.data, A.indices + start, A.indptr), shape=(A.shape[0], size)))
 
 
 def fits(system: System, state: object) -> State:
@@ -105,7 +142,7 @@ def fits(system: System, state: object) -> State:
     if not np.isfinite(state.e).all():
         quantity = state.layout.owner(int(np.argmin(np.isfinite(state.e))))
         raise InputError(f"the state holds NaN or infinity at {quantity}")
-    return replace(state, bodies=system.bodies)
+    return state if state.bodies is system.bodies else replace(state, bodies=system.bodies)
 
 
 # --- tables for notebooks --------------------------------------------------------------------------------------------

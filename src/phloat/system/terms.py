@@ -10,8 +10,9 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.cross import skew
+from phloat.algebra.factors import negativity_defect
 from phloat.algebra.layout import Layout, NamedBlocks
-from phloat.algebra.sparse import Matrix, csr, diagonal, negativity_defect, skew_defect, symmetry_defect
+from phloat.algebra.sparse import Matrix, csr, diagonal, skew_defect, symmetry_defect
 from phloat.bodies.body import Body
 from phloat.errors import InputError, finite, mapping
 from phloat.linear.form.phdae import LinearPHDAE

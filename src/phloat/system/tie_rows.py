@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.cross import skews
+from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, largest, stacked, weighted, zero_matrix
 from phloat.bodies.continua.continuum import Continuum
@@ -218,7 +218,7 @@ def rigid_field(trace: Trace, chosen: list[int]) -> np.ndarray:
     arm[np.abs(arm) < ROUND_OFF * np.abs(arm).max(initial=0.0)] = 0.0
     out = np.zeros((6, len(arm), 6))
     out[np.arange(6), :, np.arange(6)] = 1.0
-    out[:3, :, 3:] = -skews(arm).transpose(1, 0, 2)
+    out[:3, :, 3:] = -skew(arm).transpose(1, 0, 2)
     return np.vstack([np.sqrt(_weight(trace, k))[:, None] * out[k] for k in chosen])
 
 

@@ -29,6 +29,7 @@ from phloat.fem.overlap import measure
 from phloat.joints.ends import GROUND
 from phloat.joints.loads import BodyForce, Distributed, Force, Pressure, Torque, Traction
 from phloat.joints.tie import Tie
+from phloat.linear.form.fields import Fields
 from phloat.linear.form.interconnect import append_systems
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.time.gauss import repeated
@@ -384,5 +385,5 @@ def _restrict(system: LinearPHDAE, keep: np.ndarray) -> LinearPHDAE:
         rows=system.rows.masked(keep),
         ports=system.ports.masked(ports),
         split=int(keep[: system.split].sum()),
-        fields={name: f.in_rows(lambda A: A[:, keep]) for name, f in system.fields.items()},
+        fields=Fields.in_rows(system.fields, lambda A: A[:, keep]),
     )

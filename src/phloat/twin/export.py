@@ -15,8 +15,8 @@ from phloat.motion.initial.velocities import consistent_state, redundant_rows, r
 from phloat.motion.inputs.inputs import Inputs, as_inputs
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, Arrays
-from phloat.motion.run.assembly import RunBuffers
 from phloat.motion.run.kernel_run import KernelRun
+from phloat.motion.run.states import RunBuffers
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 from phloat.system.system import System, fits

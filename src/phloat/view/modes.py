@@ -21,7 +21,7 @@ from phloat.bodies.shape import Combined, rigid_motions
 from phloat.bodies.strain import no_elastic
 from phloat.errors import InputError
 from phloat.linear.analysis.modes import Modes
-from phloat.linear.form.phdae import Field
+from phloat.linear.form.fields import Field
 from phloat.system.connection import End
 from phloat.system.joint_rows import joint_coordinates
 from phloat.system.state import Pose, State

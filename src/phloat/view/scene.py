@@ -19,7 +19,7 @@ from phloat.bodies.plates.shape import PlateShape
 from phloat.bodies.rigid import PointMass, RigidBody
 from phloat.bodies.shape import Shape, second_displacement
 from phloat.fem.mesh import Mesh
-from phloat.linear.form.phdae import Field
+from phloat.linear.form.fields import Field
 from phloat.motion.result import Result
 from phloat.system.state import Pose, State
 from phloat.system.stresses import von_mises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ from phloat.bodies.beams.fields import (
     Frame,
     fraction,
     free_coordinates,
+    second_moments,
 )
 from phloat.bodies.beams.section import Section, Taper
 from phloat.bodies.beams.split import Split
-from phloat.bodies.body import Body, ports_at
+from phloat.bodies.beams.unit_arrays import UnitArrays
+from phloat.bodies.body import Body, Port, ports_at
 from phloat.bodies.construction import Construction
 from phloat.bodies.damping import with_damping
 from phloat.bodies.inertia import Inertia, rigid_sections, six_arrays
@@ -124,35 +127,59 @@ class Beam:
         Ports, lumped masses, stations of a `Taper` and jumps of a section or material given as a function become nodes: an
         element with a kink of the moment or a jump inside would converge with order 1 instead of 4 (measured).
         """
-        fractions = _fractions(elements)
-        stated = self.frame if isinstance(self.frame, Mapping) else ()
-        nodes = self.length * cut_elements(
-            fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions)
-        )
-        torsion = self._has_torsion(gauss(nodes)[0])
-        fields = BeamFields(nodes, self.theory, torsion, continuous=self.spaces == "paper")
-        free = free_coordinates(fields, self.frame, self.length)
-        shape = BeamShape(self.length, fields, free, self.sections, self.torsion_shares)
-        inertia = _inertia(self, fields, free)
-        ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
+        fractions = self.cut_fractions(elements)
+        nodes = self.length * fractions
+        x = gauss(nodes)[0]
+        fields = BeamFields(nodes, self.theory, self._has_torsion(x), continuous=self.spaces == "paper")
+        number = self.numbers(x)
+        if fields.continuous or has_skew_sections(number):
+            free, elastic, ports = self._assembled(fields)
+            inertia = _inertia(self, fields, free)
+            elastic = with_damping(elastic, self.damping, inertia, ports)
+        else:
+            unit = self.unit_arrays(fractions, fields.torsion)
+            free, (inertia, elastic, ports) = unit.columns, self.from_unit(unit, number)
         return Body(
             recipe=self,
             inertia=inertia,
-            elastic=with_damping(self._elastic(fields, free), self.damping, inertia, ports),
+            elastic=elastic,
             ports=ports,
-            shape=shape,
-            planar=(
-                fields.planar[free],
-                np.concatenate([np.full(s.size, p) for s, p in fields.stress_spaces.values()]),
-            ),
+            shape=BeamShape(self.length, fields, free, self.sections, self.torsion_shares),
+            planar=fields.planar_masks(free),
             needs="" if fields.torsion else "the torsion constant of its section: Section(…, J=…)",
-            skew=self._skew(fields.nodes),
+            skew=self._skew(x) if has_skew_sections(number) else "",
             construction=Construction(self).then("discretise", elements),
         )
 
-    def _elastic(self, fields: BeamFields, keep: np.ndarray) -> Elastic:
-        """The elasticity of the beam in the coordinates `keep` of the fields."""
-        return beam_elastic(fields, self.pretwisted(gauss(fields.nodes)[0], fields.nodes), keep, self.stiffening)
+    def _assembled(self, fields: BeamFields) -> tuple[np.ndarray, Elastic, dict[str, Port]]:
+        """The free coordinates of the fields, and the undamped elasticity and the ports in them."""
+        free = free_coordinates(fields, self.frame, self.length)
+        shape = BeamShape(self.length, fields, free, self.sections, self.torsion_shares)
+        number = self.pretwisted(gauss(fields.nodes)[0], fields.nodes)
+        ports = ports_at(shape, {"P": 0.0, "C": 1.0, **self.ports})
+        return free, beam_elastic(fields, number, free, self.stiffening), ports
+
+    def cut_fractions(self, elements: int | Sequence[float]) -> np.ndarray:
+        """The nodes, as fractions of the length, with ports, lumped masses, stations and jumps among them."""
+        fractions = _fractions(elements)
+        stated = self.frame if isinstance(self.frame, Mapping) else ()
+        return cut_elements(fractions, [*self.ports.values(), *self.masses], stated, self.breaks(fractions))
+
+    def unit_arrays(self, fractions: np.ndarray, torsion: bool) -> UnitArrays:
+        """The arrays that all beams with these elements, places, theory, frame and stiffening share."""
+        frame = tuple(self.frame.items()) if isinstance(self.frame, Mapping) else self.frame
+        places = tuple(self.masses), tuple(self.ports.items())
+        return _unit_arrays(self.theory, frame, self.stiffening, torsion, *places, fractions.tobytes())
+
+    def from_unit(
+        self, unit: UnitArrays, number: dict[str, np.ndarray], inertia: Inertia | None = None
+    ) -> tuple[Inertia, Elastic, dict[str, Port]]:
+        """Inertia (unless given), elasticity and ports from unit arrays, with the `numbers` of this beam at their points."""
+        if inertia is None:
+            lumps = np.array(list(self.masses.values()), dtype=float)
+            inertia = unit.inertia(self.theory, self.length, number, lumps)
+        ports = unit.ports(self.length)
+        return inertia, with_damping(unit.elastic(self.length, number), self.damping, inertia, ports), ports
 
     def split(self, pieces: int) -> Split:
         """The recipe of this beam in floating pieces of equal length, welded together, for bending beyond small angles."""
@@ -200,9 +227,9 @@ class Beam:
         """Whether the torsion constant is known at all points x."""
         return all(section.J is not None for section, _ in self._sections_and_materials(x))
 
-    def _skew(self, nodes: np.ndarray) -> str:
-        """The reason why bending along y and z, or stretch and twist, are coupled; an empty string if they are not."""
-        sections = self.sections(gauss(nodes)[0])
+    def _skew(self, x: np.ndarray) -> str:
+        """The reason why bending along y and z, or stretch and twist, are coupled."""
+        sections = self.sections(x)
         names = [name for name in ("angle", "I_yz") if any(getattr(section, name) for section in sections)]
         return f"its sections have {' and '.join(names)} other than 0" if names else ""
 
@@ -216,7 +243,7 @@ class Beam:
             sampled = np.unique(np.concatenate([inside, gauss(nodes)[0]]))
             discontinuities = jumps(lambda s: _monitored(self.numbers(self.length * s)), sampled)
             if discontinuities is None:
-                warnings.warn(JumpsWarning(JAGGED.format(self.length, MOST_JUMPS)), stacklevel=3)
+                warnings.warn(JumpsWarning(JAGGED.format(self.length, MOST_JUMPS)), stacklevel=4)
             places += [] if discontinuities is None else discontinuities.tolist()
         return places
 
@@ -273,6 +300,24 @@ class Stretch:
         return self.function((self.k + s) / self.pieces)
 
 
+@lru_cache(maxsize=64)
+def _unit_arrays(
+    theory: str, frame: Any, stiffening: bool, torsion: bool, masses: tuple[float, ...], ports: Any, fractions: bytes
+) -> UnitArrays:
+    """The arrays of a beam of length one, assembled once in a process."""
+    section, material = Section(A=1.0, I=1.0, J=1.0 if torsion else None), Material(E=1.0, rho=1.0)
+    frame, lumps = dict(frame) if isinstance(frame, tuple) else frame, dict.fromkeys(masses, 1.0)
+    beam = Beam(1.0, section, material, theory, frame, lumps, dict(ports), stiffening=stiffening)
+    fields = BeamFields(np.frombuffer(fractions), theory, torsion)
+    free, elastic, at = beam._assembled(fields)
+    return UnitArrays(fields, free, np.array(masses, dtype=float), elastic, at)
+
+
+def has_skew_sections(number: dict[str, np.ndarray]) -> bool:
+    """Whether a section has an angle or a product of inertia, for which there are no unit arrays."""
+    return bool(number["angle"].any() or number["EI_yz"].any())
+
+
 def _inertia(beam: Beam, fields: BeamFields, keep: np.ndarray) -> Inertia:
     """The inertia of the beam and its lumped masses in the coordinates `keep`."""
     x, w = gauss(fields.nodes)
@@ -292,16 +337,6 @@ def _sections(
     weighted_moments = [w * number[name] for name in ("rhoI", "rhoI_y", "rhoI_yz")]
     *moments, product = np.einsum("asq,sq->aq", second_moments(beam.theory, len(x)), weighted_moments)
     return rigid_sections(moments, [turn[:, keep] for turn in fields.section_rotation(x)], product)
-
-
-def second_moments(theory: str, points: int) -> np.ndarray:
-    """The matrix (4, 3, points) that gives E = ∫ρ(xx, yy, zz, yz) of a section from (ρI, ρI_y, ρI_yz).
-
-    For Euler-Bernoulli beams it is that of the rotary inertia J = diag(ρI_p, 0, 0).
-    """
-    full = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else full
-    return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
 
 
 def _monitored(number: dict[str, np.ndarray]) -> np.ndarray:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from phloat.algebra.cross import skew
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, weighted
 from phloat.bodies.beams.section import Section
-from phloat.bodies.shape import Shape, in_turn
+from phloat.bodies.shape import Shape, in_turn, kept
 from phloat.errors import InputError, finite, unknown
 from phloat.fem.interval import LineSpace, Rows
 
@@ -69,10 +70,11 @@ class BeamFields:
     def layout(self) -> Layout:
         return Layout({name: (space.size,) for name, space in self.spaces.items()}, "field")
 
-    @cached_property
-    def planar(self) -> np.ndarray:
+    def planar_masks(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the coordinates `free`, and which stresses, belong to motion in the plane xy."""
         inside = ("u_x", "u_y", "phi_z")
-        return np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
+        coordinates = np.concatenate([np.full(space.size, name in inside) for name, space in self.spaces.items()])
+        return coordinates[free], np.concatenate([np.full(s.size, mask) for s, mask in self.stress_spaces.values()])
 
     @cached_property
     def powers(self) -> np.ndarray:
@@ -138,6 +140,16 @@ class BeamFields:
         return turns.get(name, name)
 
 
+def second_moments(theory: str, points: int) -> np.ndarray:
+    """The matrix (4, 3, points) that gives E = ∫ρ(xx, yy, zz, yz) of a section from (ρI, ρI_y, ρI_yz).
+
+    For Euler-Bernoulli beams it is that of the rotary inertia J = diag(ρI_p, 0, 0).
+    """
+    full = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    unit = [[-0.5, -0.5, 0], [0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 0]] if theory == "euler-bernoulli" else full
+    return np.repeat(np.array(unit, dtype=float)[:, :, None], points, axis=2)
+
+
 @dataclass(frozen=True, eq=False)
 class BeamShape(Shape):
     """Matrices from the coordinates of a beam to displacements, rotations and stresses at fractions s of its length."""
@@ -147,6 +159,7 @@ class BeamShape(Shape):
     keep: np.ndarray  # coordinates of the fields that are free
     sections: Callable[[np.ndarray], list[Section]]  # `Beam.sections`
     torsion_shares: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # `Beam.torsion_shares`
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def places(self) -> np.ndarray:
         inner = np.linspace(0.0, 1.0, 5)[:-1]
@@ -156,12 +169,15 @@ class BeamShape(Shape):
     def points(self, s: np.ndarray) -> np.ndarray:
         return np.outer(self._x(s), [1.0, 0.0, 0.0])
 
+    @kept
     def displacement(self, s: np.ndarray) -> Matrix:
         return csr(in_turn(self.fields.displacement(self._x(s)))[:, self.keep])
 
+    @kept
     def rotation(self, s: np.ndarray) -> Matrix:
         return csr(in_turn(self.fields.rotation(self._x(s)))[:, self.keep])
 
+    @kept
     def stress(self, s: np.ndarray) -> dict[str, Matrix]:
         return self._resultants(self._x(s))
 

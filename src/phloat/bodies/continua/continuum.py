@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from phloat.algebra.eigen import lowest
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, zero_matrix
-from phloat.bodies.body import Body, elastic_system
+from phloat.bodies.body import Body
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.floating import floating_body
 from phloat.bodies.continua.mesh_body import (
@@ -39,7 +39,9 @@ from phloat.bodies.shape import DerivedShape, Selected, Shape, selection
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.elastic import elastic_system
+from phloat.linear.form.fields import Field
+from phloat.linear.form.phdae import LinearPHDAE
 from phloat.linear.reduction.basis import Basis
 
 MOST_DENSE = 3000  # coordinates up to which a dense matrix is allowed

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.sparse import Matrix, csr, factorised
+from phloat.algebra.factors import factorised
+from phloat.algebra.sparse import Matrix, csr
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.shift_invert import ShiftInvert
 
@@ -294,6 +295,9 @@ class _Inverted(ShiftInvert):
     def solve(self, b: np.ndarray) -> np.ndarray:
         f = b.reshape(self.n, -1)
         return self.fixed.solve(f, np.zeros((len(self.fixed.G), f.shape[1]))).reshape(b.shape)
+
+    def below(self, value: float) -> int:
+        return -1  # not known: the factorisation is that at zero
 
 
 def _solver(K: Matrix, free: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
@@ -46,6 +47,7 @@ class ReducedShape(DerivedShape):
 
     continuum: MeshBody
     fields: ReducedFields
+    memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, unit_columns, zero_matrix
-from phloat.bodies.body import Recipe, elastic_system
+from phloat.bodies.body import Recipe
 from phloat.bodies.construction import Construction
 from phloat.bodies.continua.mesh_body import Place, Rigid
 from phloat.bodies.damping import GROUND
@@ -28,7 +28,9 @@ from phloat.bodies.material import Damping, ModalDamping
 from phloat.errors import InputError, port_name, unknown
 from phloat.fem.mesh import Mesh
 from phloat.linear.analysis.modes import modes
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.elastic import elastic_system
+from phloat.linear.form.fields import Field
+from phloat.linear.form.phdae import LinearPHDAE
 
 FLOAT = (
     "a body with causality='velocity' is for small motions and cannot float: its free sides are conditions on its stresses, not "

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
+from phloat.algebra.factors import cholesky, symmetric_lu
 from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.bodies.continua.mesh_body import MassSamples, Patch, Strains, Trace, rigid_shift
 from phloat.bodies.inertia import Inertia, coupling
@@ -140,9 +140,9 @@ def require_positive_semidefinite(name: str, a: Matrix) -> None:
         raise InputError(f"{name} has 0 on its diagonal but not beside it (row {k}), so it is not positive")
     scale = sp.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
     shifted = scale @ a @ scale + NEGATIVE * sp.eye_array(a.shape[0])
-    factor = spla.splu(
-        shifted.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
+    if cholesky(shifted) is not None:
+        return
+    factor = symmetric_lu(shifted)
     if (factor.perm_r == factor.perm_c).all() and (lacking := int((factor.U.diagonal() < 0.0).sum())):
         raise InputError(f"{name} is not positive: {lacking} of its {a.shape[0]} eigenvalues are negative")
 

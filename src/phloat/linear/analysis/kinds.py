@@ -19,7 +19,8 @@ import scipy.sparse.linalg as spla
 
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.fields import Field
+from phloat.linear.form.phdae import LinearPHDAE
 
 EQUAL = 1e-6  # relative difference up to which two frequencies are equal
 LEAST = 0.1  # share of the potential energy from which a part is in the name of a mode

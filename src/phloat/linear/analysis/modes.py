@@ -2,7 +2,8 @@
 
 A lossless (v | σ) system is a symmetric eigenvalue problem: with M and C the two blocks of E and L the coupling, ω are the
 singular values of C^(-½) Lᵀ Z M^(-½) on the free motions Z. Nothing is squared, so rigid modes are exact zeros. Large systems use
-shift-invert on the saddle [[K − sM, Gᵀ], [G, 0]] with K = L C⁻¹ Lᵀ, or with the stresses as unknowns if C⁻¹ is full.
+shift-invert of K − sM with K = L C⁻¹ Lᵀ on a sparse basis of the motions that the joints allow, with the stresses as unknowns if
+C⁻¹ is full.
 
 With damping, λ² M + λ R + K in the basis V of the undamped modes is λ² + λ D + Ω² with D = VᵀR V. If D is diagonal (proportional
 damping) each mode has its poles in closed form. Otherwise they are the eigenvalues of [[0, Ω], [−Ω, −D]].
@@ -19,13 +20,14 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import CANCELLED
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect
+from phloat.algebra.factors import negativity_defect
+from phloat.algebra.sparse import Matrix, csr, largest
 from phloat.algebra.tables import grid
 from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.energy_form import ZERO, energy_form
 from phloat.linear.analysis.kinds import EQUAL, mode_kinds
-from phloat.linear.analysis.shift_invert import ShiftInvert
+from phloat.linear.analysis.shift_invert import lowest_growth, shifted_near_lowest
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor
@@ -33,7 +35,9 @@ from phloat.linear.form.second_order import SecondOrder, undamped
 from phloat.linear.form.state_space import eliminate, free_motion
 
 DENSE_VELOCITIES = 800  # velocities up to which all modes are computed, with dense matrices
-MAX_LOADED = 3000  # velocities up to which the modes of a system under load or in a spin are computed
+MAX_LOADED = (
+    3000  # velocities up to which modes of a system under unstable loads or in a spin are computed with full matrices
+)
 DEFAULT_COUNT = 20  # lowest modes of larger systems
 RIGID_STRAIN = 1e-9  # strain up to which a mode of a large system is rigid, relative to coordinates of unit mass
 FIRST_COUNT = 12  # modes of a large system among which its rigid ones are expected
@@ -192,10 +196,10 @@ def modes(system: LinearPHDAE, count: int | None = None) -> Modes:
         return _select(count, system, *_circulatory(system))
     gyroscopic = bool(largest(system.J[:n, :n]))
     loaded = gyroscopic or negativity_defect(csr(system.E[n:, n:])) > INDEFINITE
-    if loaded and n > MAX_LOADED:
-        raise InputError(f"{n} velocities under load or in a spin are more than {MAX_LOADED}; reduce the bodies first")
-    small = n <= DENSE_VELOCITIES or n == system.rows.size  # no stress, no stiffness
-    if loaded or small or (count or DEFAULT_COUNT) > n // 4:
+    if gyroscopic and n > MAX_LOADED:
+        raise InputError(f"{n} velocities in a spin are more than {MAX_LOADED}; reduce the bodies first")
+    small = n <= (MAX_LOADED if loaded else DENSE_VELOCITIES) or n == system.rows.size  # no stress, no stiffness
+    if small or (count or DEFAULT_COUNT) > n // 4:
         return _select(count, system, *_dense(system, gyroscopic))
     return _sparse(system, count or DEFAULT_COUNT)
 
@@ -239,50 +243,39 @@ def _circulatory(system: LinearPHDAE) -> tuple[int, np.ndarray, np.ndarray, bool
 
 def _sparse(system: LinearPHDAE, count: int) -> Modes:
     """The lowest modes of a large system, by shift-invert; raises AccuracyError if their error is larger than 1e-7."""
-    model = SecondOrder.from_system(undamped(system))
-    inverted = None if model.C_inverse is None else _shifted_near_lowest(model, count)
+    whole = SecondOrder.from_system(undamped(system))
+    model, Z, free = whole.on_free_motions()
+    unstable = lowest_growth(model) if negativity_defect(model.C) > INDEFINITE else 0.0
+    inverted = None if model.C_inverse is None else shifted_near_lowest(model, count, unstable)
     if inverted is None or not inverted.accurate:  # round-off of stiff parts hides soft ones in K: keep the stresses
-        inverted = _shifted_near_lowest(model, count, mixed=True)
-    squared, v, rigid = _split_rigid(model, inverted.with_missed_modes(*inverted.pairs), -1e-6 * inverted.shift)
+        inverted = shifted_near_lowest(model, count, unstable, mixed=True)
+    v = np.asarray(Z @ inverted.with_missed_modes(*inverted.pairs))
+    squared, v, rigid = _split_rigid(whole, v, -1e-6 * inverted.shift)
     squared, v = squared[:count], v[:, :count]
-    gap = np.abs(model.G @ v).max(initial=0.0) / np.abs(v).max()
+    gap = np.abs(whole.G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
         raise AccuracyError(f"modes violate the joints by {gap:.1e}")
-    if (error := inverted.residual(squared, v)) > 1e-7:
+    if (error := inverted.residual(squared, v[free])) > 1e-7:
         raise AccuracyError(f"mode shapes have an error of {error:.1e}; ask for more modes, or eliminate the joints")
-    return Modes(system, np.sqrt(squared), min(rigid, count), v)
-
-
-def _shifted_near_lowest(model: SecondOrder, count: int, *, mixed: bool = False) -> ShiftInvert:
-    """Shift-invert with its modes, at a shift just below zero of the size of the lowest elastic eigenvalue."""
-    scale = 1e-9 * model.stiff.max() / largest(model.M.diagonal())
-    count_searched = count + 4
-    for _ in range(8):
-        inverted = ShiftInvert(model, -scale, mixed=mixed)
-        value, _ = inverted.run(count_searched)
-        elastic = value[value > 1e-6 * scale]
-        if elastic.size and 1e-3 * elastic[0] <= scale <= 10 * elastic[0]:
-            return inverted
-        if elastic.size:
-            scale = elastic[0]
-        else:  # as many rigid modes as were asked for, or more
-            count_searched *= 2
-    raise AccuracyError("no shift near the lowest elastic mode was found; reduce the system or eliminate its joints")
+    value = np.sqrt(np.maximum(-squared, 0.0)) + 1j * np.sqrt(np.maximum(squared, 0.0))
+    return _select(count, system, min(rigid, count), value, v, False)
 
 
 def _split_rigid(model: SecondOrder, v: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray, int]:
     """Squared frequencies, shapes and the number of rigid modes: those below `threshold` in which every strain cancels."""
     squared = _strain_energy(model, v)
-    order = np.argsort(squared)
-    squared, v = squared[order], v[:, order]
-    candidates = int((squared < threshold).sum())
+    candidates = np.flatnonzero(np.abs(squared) < threshold)
     size = abs(model.L.T) @ (1.0 / np.sqrt(model.M.diagonal()))  # of coordinates of unit mass
-    strain = (model.L.T @ v[:, :candidates]) / np.where(size > 0.0, size, 1.0)[:, None]
-    _, strained, rotation = la.svd(strain.T @ strain) if candidates else (0, np.zeros(0), np.zeros((0, 0)))
+    strain = (model.L.T @ v[:, candidates]) / np.where(size > 0.0, size, 1.0)[:, None]
+    _, strained, rotation = la.svd(strain.T @ strain) if len(candidates) else (0, np.zeros(0), np.zeros((0, 0)))
     rigid = int((strained <= RIGID_STRAIN**2).sum())
-    v[:, :candidates] = v[:, :candidates] @ rotation[::-1].T
-    squared[:candidates] = _strain_energy(model, v[:, :candidates])
-    squared[:rigid] = 0.0
+    v[:, candidates] = v[:, candidates] @ rotation[::-1].T
+    squared[candidates] = _strain_energy(model, v[:, candidates])
+    squared[candidates[:rigid]] = 0.0
+    key = squared.copy()
+    key[candidates[:rigid]] = -np.inf
+    order = np.argsort(key, kind="stable")
+    squared, v = squared[order], v[:, order]
     return squared, v, rigid
 
 

@@ -7,12 +7,33 @@ import scipy.linalg as la
 import scipy.sparse.linalg as spla
 
 from phloat.algebra.eigen import lanczos, unit_mass
-from phloat.algebra.sparse import random_start
+from phloat.algebra.sparse import csr, largest, random_start
+from phloat.errors import AccuracyError, InputError
+from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.second_order import Factor, SecondOrder
 
 BLOCK_STEPS = 200
-EXACT = 1e-13  # relative correction below which a solution needs no further one
-ACCURATE = 1e-9  # relative size of the last correction up to which a solution is accurate
+SPARE = 4  # modes that are computed beyond those asked for
+CONVERGED = 1e-12  # relative accuracy of the eigenvalues at which an iteration ends
+COUNTED = 1e-2  # relative correction of a solution up to which the signs of pivots are those of eigenvalues
+ACCURATE = 1e-9  # relative correction up to which a solution is accurate: frequencies have the square of its error
+
+
+def eigenvalues_below(model: SecondOrder, value: float) -> int:
+    """The number of eigenvalues below a value, by the signs of the pivots of K − value M (Sylvester); −1 if not known."""
+    if model.G.shape[0] or model.C_inverse is None:
+        return -1
+    S = csr(model.K - value * model.M)
+    try:
+        factor = SaddleFactor(S, size=np.abs(model.K.diagonal()) + abs(value) * model.M.diagonal(), pivot=0.0)
+    except RuntimeError:  # exactly singular
+        return -1
+    factor.solve(model.M @ random_start(model.size), corrections=1)
+    if not factor.errors[0] < COUNTED:
+        return -1
+    if not isinstance(factor.lu, spla.SuperLU):  # a Cholesky factor
+        return 0
+    return -1 if (factor.lu.perm_r != factor.lu.perm_c).any() else int((factor.lu.U.diagonal() < 0.0).sum())
 
 
 class ShiftInvert:
@@ -22,12 +43,12 @@ class ShiftInvert:
     """
 
     def __init__(self, model: SecondOrder, shift: float, *, mixed: bool = False):
-        self.M, self.shift, self.n = model.M, shift, model.size
+        self.model, self.M, self.shift, self.n, self.mixed = model, model.M, shift, model.size, mixed
         self.free = self.n - model.G.shape[0]
         self.factor = Factor(model, -shift, 0.0, mixed=mixed)
         self.factor.solve(self.M @ random_start(self.n))
         errors = self.factor.errors
-        self.corrections = sum(error > EXACT for error in errors[:-1])  # those that help
+        self.corrections = sum(error > ACCURATE for error in errors[:-1])  # those that help
         self.accurate = errors[self.corrections] <= ACCURATE
 
     def solve(self, b: np.ndarray) -> np.ndarray:
@@ -37,6 +58,9 @@ class ShiftInvert:
     def with_missed_modes(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v (velocities, modes) of one Krylov sequence, with the modes of clusters that it has missed up to the last value."""
         count = len(value)
+        gap = int(np.argmax(np.diff(value[-SPARE - 1 :]))) + max(count - SPARE, 1)
+        if count > 1 and self.below(0.5 * (value[gap - 1] + value[gap])) == gap:
+            return v
         while v.shape[1] < self.free - 1:
             missed, _ = self.run(1, v, tolerance=1e-2)
             if missed[0] > 0.98 * value[-1]:
@@ -45,7 +69,13 @@ class ShiftInvert:
             value, v = np.sort(np.append(value, missed))[:count], np.hstack([v, w])
         return v
 
-    def run(self, count: int, modes: np.ndarray | None = None, tolerance: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def below(self, value: float) -> int:
+        """The number of eigenvalues below a value; −1 if not known."""
+        return -1 if self.mixed else eigenvalues_below(self.model, value)
+
+    def run(
+        self, count: int, modes: np.ndarray | None = None, tolerance: float = CONVERGED
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The `count` lowest eigenvalues, ascending, and vectors of unit mass, M-orthogonal to `modes`, by Lanczos' method."""
         modes = np.zeros((self.n, 0)) if modes is None else modes
         remaining = self.free - modes.shape[1]
@@ -93,3 +123,34 @@ class ShiftInvert:
         components = components / np.maximum(1.0, np.abs(1.0 - distance / distance[:, None]))
         outside = np.einsum("ik,ik->k", error, self.M @ error)
         return float(np.sqrt((outside + (components**2).sum(axis=0)).max(initial=0.0)))
+
+
+def lowest_growth(model: SecondOrder) -> float:
+    """A squared growth rate that no mode exceeds; 0 if no mode grows. Raises InputError if that is not known."""
+    scale = 1e-9 * model.stiff.max() / largest(model.M.diagonal())
+    for k in range(40):
+        if not (below := eigenvalues_below(model, -scale)):
+            return scale if k else 0.0
+        if below < 0:
+            break
+        scale *= 4.0
+    raise InputError(
+        f"whether the loads on {model.size} motions let one grow cannot be told from a sparse stiffness; reduce the bodies first"
+    )
+
+
+def shifted_near_lowest(model: SecondOrder, count: int, growth: float = 0.0, *, mixed: bool = False) -> ShiftInvert:
+    """Shift-invert with its modes, at a shift below zero, and below all eigenvalues, of the size of the lowest elastic one."""
+    scale = max(growth, 1e-9 * model.stiff.max() / largest(model.M.diagonal()))
+    count_searched = count + SPARE
+    for _ in range(8):
+        inverted = ShiftInvert(model, -scale, mixed=mixed)
+        value, _ = inverted.run(count_searched)
+        elastic = value[value > 1e-6 * scale]
+        if elastic.size and 1e-3 * elastic[0] <= scale <= max(10 * elastic[0], growth):
+            return inverted
+        if elastic.size:
+            scale = max(elastic[0], growth)
+        else:  # as many rigid modes as were asked for, or more
+            count_searched *= 2
+    raise AccuracyError("no shift near the lowest elastic mode was found; reduce the system or eliminate its joints")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,8 @@ from numpy.typing import ArrayLike
 from phloat.algebra.layout import Layout, joined_layouts
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, stacked, zero_matrix
 from phloat.errors import InputError, JointError, finite
-from phloat.linear.form.phdae import Field, LinearPHDAE
+from phloat.linear.form.fields import Field, Fields
+from phloat.linear.form.phdae import LinearPHDAE
 
 SINGULAR_LOOP = 1e12  # condition number of 1 − D K from which a loop of feedthroughs has no solution
 
@@ -27,13 +29,13 @@ def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
         stresses = {name for s in systems for name in s.rows if s.rows[name].start >= s.split}
         names.sort(key=lambda name: name in stresses)
     order = rows.indices(names)
-    fields: dict[str, Field] = {}
+    fields: dict[str, Callable[[], Field]] = {}
     start = 0
     for s in systems:
-        for name, f in s.fields.items():
+        for name, field in Fields.in_rows(s.fields, partial(_among_rows, start=start, order=order)).functions.items():
             if name in fields:
                 raise InputError(f"two fields are called {name!r}; use prefixed(…) on one of the systems")
-            fields[name] = f.in_rows(partial(_among_rows, start=start, order=order))
+            fields[name] = field
         start += s.rows.size
     square = {
         name: diagonal([getattr(s, name) for s in systems])[order][:, order]
@@ -50,7 +52,7 @@ def append_systems(*systems: LinearPHDAE) -> LinearPHDAE:
         ports=joined_layouts((s.ports for s in systems), "port"),
         multipliers=joined_layouts((s.multipliers for s in systems), "multiplier"),
         split=split,
-        fields=fields,
+        fields=Fields(fields),
         parts={name: part for s in systems for name, part in s.parts.items()},
     )
 

@@ -23,7 +23,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from phloat.algebra.elimination import CANCELLED, free_motions, signed_factor, strain_kinematics
-from phloat.algebra.sparse import Matrix, csr, largest, signed_root
+from phloat.algebra.sparse import Matrix, csr, largest, signed_root, stacked
 from phloat.errors import InputError
 
 UNSTRAINED = 1e-8  # strain that is round-off, relative to its terms, of a motion whose frequency is below ROUND_OFF
@@ -215,9 +215,9 @@ def _momenta(rigid: np.ndarray, D: Matrix, mass: np.ndarray) -> tuple[np.ndarray
     if not D_r.any():
         return rigid, rigid[:, :0]
     ones = np.ones(len(D_r))
-    drag, _ = signed_factor(0.5 * (D_r + D_r.T), CANCELLED * size, ones)
-    Z, _ = free_motions(np.vstack([drag.T, 0.5 * (D_r - D_r.T)]), ones)
-    Q = la.qr(Z)[0]
+    drag, _ = signed_factor(csr(0.5 * (D_r + D_r.T)), csr(CANCELLED * size), ones)
+    Z, _ = free_motions(stacked([[drag.T], [0.5 * (D_r - D_r.T)]]), ones)
+    Q = la.qr(Z.toarray())[0]
     return rigid @ Q[:, : Z.shape[1]], rigid @ Q[:, Z.shape[1] :]
 
 

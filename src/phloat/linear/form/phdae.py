@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
+from phloat.algebra.elimination import free_motions
+from phloat.algebra.factors import negativity_defect
 from phloat.algebra.layout import Layout, NamedBlocks, joined_layouts
 from phloat.algebra.sparse import (
     Matrix,
+    block_inverse,
     csr,
     dependencies,
     largest,
-    negativity_defect,
     skew_defect,
     stacked,
     symmetry_defect,
@@ -27,6 +29,7 @@ from phloat.algebra.sparse import (
 )
 from phloat.algebra.tables import facts, grid, name_list
 from phloat.errors import InputError, StructureError, as_array, finite
+from phloat.linear.form.fields import Field, Fields
 from phloat.linear.form.mass_normalised import MassNormalised
 
 Ports: TypeAlias = str | Sequence[str]  # one port or several; "port[i]" is component i of a port
@@ -34,31 +37,6 @@ Ports: TypeAlias = str | Sequence[str]  # one port or several; "port[i]" is comp
 TOLERANCE = 1e-9  # relative defect up to which a matrix is skew, symmetric or positive
 RARE = ("nonconservative", "P", "S", "N")  # matrices that are zero in most systems
 DENSE = 3000  # velocities up to which the sign of the energy is computed if E is indefinite
-
-
-@dataclass(frozen=True, eq=False)
-class Field:
-    """The velocity of some points as a linear map of the rows: v = motion · e, three rows per point (inertial axes).
-
-    `points` is (points, 3). `facets` (facets, 3 or 4) are the faces of a body on a mesh, as indices of points, for plots. So are
-    the `body`, its `pose`, and its own `velocities` (v_P, ω, η̇) as a linear map of the rows, where the field is that of a body.
-    """
-
-    points: np.ndarray
-    motion: Matrix
-    facets: np.ndarray | None = None
-    body: Any = None
-    pose: Any = None
-    velocities: Matrix | None = None
-
-    def of(self, e: np.ndarray) -> np.ndarray:
-        """The velocities of the points for rows e, (points, 3)."""
-        return (self.motion @ e).reshape(-1, 3)
-
-    def in_rows(self, change: Callable[[Matrix], Matrix]) -> Field:
-        """The field of other rows; `change` gives the columns of a matrix for these rows."""
-        velocities = None if self.velocities is None else csr(change(self.velocities))
-        return replace(self, motion=csr(change(self.motion)), velocities=velocities)
 
 
 def _empty() -> Any:
@@ -162,14 +140,25 @@ class LinearPHDAE(NamedBlocks):
         if negativity_defect(self.E) <= TOLERANCE:
             return True
         n = self.split
-        if n < 0 or largest(self.G[:, n:]) or n > DENSE or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
+        if n < 0 or largest(self.G[:, n:]) or negativity_defect(csr(self.E[:n, :n])) > TOLERANCE:
             return False
+        if n > DENSE:
+            return self._large_passive
         own = np.append(np.arange(n), n + np.flatnonzero(np.diff(self.E.indptr)[n:]))  # not the efforts of dampers
         try:
             H = MassNormalised.from_matrices(self.E[own][:, own], self.J[own][:, own], self.G[:, own], n).H
         except InputError:  # a motion without mass
             return False
         return H is None or bool(la.eigvalsh(H)[0] >= -TOLERANCE)
+
+    @property
+    def _large_passive(self) -> bool:
+        """`passive` where M ≥ 0, with sparse matrices: whether K = L E_σ⁻¹Lᵀ ≥ 0 on the motions that the joints allow."""
+        n = self.split
+        own = n + np.flatnonzero(np.diff(self.E.indptr)[n:])
+        Z, _ = free_motions(self.G[:, :n], self.E.diagonal()[:n])
+        strain, inverse = csr(self.J[own, :n] @ Z), block_inverse(self.E[own][:, own])
+        return inverse is not None and negativity_defect(csr(strain.T @ inverse @ strain)) <= TOLERANCE
 
     @property
     def circulatory(self) -> bool:
@@ -290,9 +279,9 @@ class LinearPHDAE(NamedBlocks):
         renamed = copy(self)  # without checking the same matrices again
         for attribute in ("rows", "ports", "multipliers"):
             object.__setattr__(renamed, attribute, getattr(self, attribute).prefixed(name))
-        for attribute in ("fields", "parts"):
-            named = {f"{name}.{key}": value for key, value in getattr(self, attribute).items()}
-            object.__setattr__(renamed, attribute, named)
+        object.__setattr__(renamed, "parts", {f"{name}.{key}": value for key, value in self.parts.items()})
+        fields = Fields({f"{name}.{key}": partial(self.fields.__getitem__, key) for key in self.fields})
+        object.__setattr__(renamed, "fields", fields)
         object.__setattr__(renamed, "origin", None)
         return renamed
 

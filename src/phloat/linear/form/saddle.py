@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import Matrix, csr, row_lengths, symmetric_lu, zero_matrix
+from phloat.algebra.factors import DirectFactor, definite_factor, symmetric_lu
+from phloat.algebra.sparse import Matrix, csr, row_lengths, zero_matrix
 
 CORRECTIONS = 6  # steps of iterative refinement at most
 EXACT = 1e-15  # relative correction below which no further one is needed
@@ -33,7 +33,7 @@ class SaddleFactor:
             padded = sp.hstack([sp.diags_array(self.row_scale) @ rows, zero_matrix(joints, self.unknowns - self.n)])
             scaled = sp.block_array([[scaled, -padded.T], [-padded, None]])
         # a low pivot threshold keeps the fill of a symmetric matrix; the corrections recover the accuracy
-        self.lu = symmetric_lu(scaled, pivot)
+        self.lu = symmetric_lu(scaled, pivot) if joints else definite_factor(scaled, pivot)
         self.kind = scaled.dtype.kind
         self.errors: list[float] = []  # the corrections of the last solution, relative to it
 
@@ -67,13 +67,15 @@ class SaddleFactor:
 
     def _solve_once(self, f: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """x and λ without iterative refinement."""
-        rhs = np.zeros((self.lu.shape[0], *f.shape[1:]), dtype=complex if self.kind == "c" else f.dtype)
+        rhs = np.zeros(
+            (self.unknowns + len(self.row_scale), *f.shape[1:]), dtype=complex if self.kind == "c" else f.dtype
+        )
         rhs[: self.n], rhs[self.unknowns :] = (self.scale * f.T).T, -(self.row_scale * g.T).T
         x = self.lu.solve(rhs) if self.kind == "c" else solve_real(self.lu, rhs)
         return (self.scale * x[: self.n].T).T, (self.row_scale * x[self.unknowns :].T).T
 
 
-def solve_real(factor: spla.SuperLU, rhs: np.ndarray) -> np.ndarray:
+def solve_real(factor: DirectFactor, rhs: np.ndarray) -> np.ndarray:
     """The solution with a real factor for a real or complex right-hand side."""
     if np.iscomplexobj(rhs):
         return np.asarray(solve_real(factor, rhs.real) + 1j * solve_real(factor, rhs.imag))

@@ -15,22 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.sparse import (
-    Matrix,
-    block_inverse,
-    components,
-    csr,
-    negativity_defect,
-    stacked,
-    symmetric_lu,
-    zero_matrix,
-)
+from phloat.algebra.elimination import free_motions
+from phloat.algebra.factors import definite_factor, negativity_defect, symmetric_lu
+from phloat.algebra.sparse import Matrix, block_inverse, components, csr, stacked, zero_matrix
 from phloat.errors import InputError
 from phloat.linear.form.phdae import TOLERANCE, LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor, solve_real
 
 RANGE = 1e10  # ratio of squared frequencies up to which stresses can be computed without the velocities
 PIVOT = 1e-3  # threshold of pivots that keeps the fill of a symmetric matrix
+FULLER = 4  # entries of a sparse basis of the free motions, relative to those of the joints and the velocities
 LOCAL = 40  # velocities of a cell that share no mass with those of other cells
 
 
@@ -73,6 +67,21 @@ class SecondOrder:
         blocks = (E[:n, :n], D, -J[:n, n:], E[n:, n:], system.G[:, :n], system.B[:n], system.B[n:], system.B_lam)
         return cls(*map(csr, (*blocks, system.P[:n], system.P[n:])))
 
+    def on_free_motions(self) -> tuple[SecondOrder, Matrix, np.ndarray]:
+        """The form in coordinates x of the motions that the joints allow, without joints, Z of v = Z x, and which v are x.
+
+        The factor then has far less fill than that of the saddle. If Z is not sparse, as for a chain of rigid bodies, it is the
+        identity, and the joints stay.
+        """
+        n = self.size
+        Z, free = free_motions(self.G, self.M.diagonal())
+        if Z.nnz > FULLER * (n + self.G.nnz):
+            return self, csr(sp.eye_array(n)), np.arange(n)
+        square = {name: csr(Z.T @ getattr(self, name) @ Z) for name in ("M", "D")}
+        tall = {name: csr(Z.T @ getattr(self, name)) for name in ("L", "B_v", "P_v")}
+        none = {"G": zero_matrix(0, Z.shape[1]), "B_lam": zero_matrix(0, self.B_lam.shape[1])}
+        return replace(self, **square, **tall, **none), Z, free
+
     @cached_property
     def S(self) -> np.ndarray:
         """C⁻¹B_σ and C⁻¹P_σ, (stresses, inputs), for the inputs that act on stresses."""
@@ -111,9 +120,14 @@ class SecondOrder:
         """Whether C > 0: every stress stores energy."""
         return negativity_defect(self.C) <= TOLERANCE and bool((self.C.diagonal() > 0.0).all())
 
+    @cached_property
+    def strain(self) -> Matrix:
+        """Lᵀ, the strains of displacements."""
+        return csr(self.L.T)
+
     def stress(self, V: np.ndarray) -> np.ndarray:
         """The stresses C⁻¹Lᵀ V of displacements V."""
-        return self.from_strain(self.L.T @ V)
+        return self.from_strain(self.strain @ V)
 
     def from_strain(self, strain: np.ndarray) -> np.ndarray:
         """The stresses C⁻¹ · strain, column by column."""
@@ -168,7 +182,8 @@ class Factor(SaddleFactor):
             self.kind = "c" if np.iscomplexobj(a) else "f"
             self.row_scale, self.G, self.n = np.zeros(0), model.G, model.size
             definite = self.kind == "f" and a.real > 0.0
-            self.lu = symmetric_lu(model.C + model.L.T @ (self.M_inverse / a) @ model.L, 0.0 if definite else PIVOT)
+            compliance = model.C + model.L.T @ (self.M_inverse / a) @ model.L
+            self.lu = definite_factor(compliance) if definite else symmetric_lu(compliance, PIVOT)
             return
         if self.strained and (mixed or model.C_inverse is None):
             # scaled by the diagonal alone, the stresses would be poor pivots: thirty times the fill for a disc of 12 cells
@@ -189,7 +204,9 @@ class Factor(SaddleFactor):
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """(a M + b D + K) x."""
-        out = self.a * (self.model.M @ x) + self.b * (self.model.D @ x)
+        out = self.a * (self.model.M @ x)
+        if self.b and self.model.D.nnz:
+            out = out + self.b * (self.model.D @ x)
         return np.asarray(out + self.model.stiffness(x) if self.strained else out)
 
 

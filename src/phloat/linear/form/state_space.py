@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from phloat.algebra.layout import Layout
 from phloat.algebra.sparse import Matrix, csr, diagonal, largest, null_space, stacked, zero_matrix
 from phloat.errors import InputError
+from phloat.linear.form.fields import Fields
 from phloat.linear.form.interconnect import flow_ports, input_matrices
 from phloat.linear.form.phdae import LinearPHDAE, linear_only, numbered
 
@@ -49,7 +50,7 @@ def eliminate(system: LinearPHDAE, *, massless: bool = False) -> LinearPHDAE:
         rows=Layout({"v": (velocities,), **stresses}, "row"),
         multipliers=Layout({}, "multiplier"),
         split=velocities if system.split >= 0 else -1,
-        fields={name: f.in_rows(lambda A: csr(A @ P)) for name, f in system.fields.items()},
+        fields=Fields.in_rows(system.fields, lambda A: csr(A @ P)),
     )
 
 
@@ -99,7 +100,7 @@ def without_rows(system: LinearPHDAE, massless: np.ndarray) -> LinearPHDAE | Non
         **maps,
         rows=system.rows.masked(mask),
         split=system.split - int((massless < system.split).sum()) if system.split >= 0 else -1,
-        fields={name: f.in_rows(lambda A: A[:, keep]) for name, f in system.fields.items()},
+        fields=Fields.in_rows(system.fields, lambda A: A[:, keep]),
     )
 
 

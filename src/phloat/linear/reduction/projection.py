@@ -16,10 +16,12 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg as la
 
+from phloat.algebra.factors import negativity_defect
 from phloat.algebra.layout import Layout
-from phloat.algebra.sparse import Matrix, csr, largest, negativity_defect, zero_matrix
+from phloat.algebra.sparse import Matrix, csr, largest, zero_matrix
 from phloat.algebra.threads import one_thread
 from phloat.errors import InputError
+from phloat.linear.form.fields import Fields
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
 from phloat.linear.form.saddle import SaddleFactor
 from phloat.linear.form.second_order import SecondOrder
@@ -146,7 +148,7 @@ def project(system: LinearPHDAE, basis: Basis) -> LinearPHDAE:
         rows=Layout(blocks, "row"),
         multipliers=multipliers,
         split=velocities,
-        fields={name: f.in_rows(lambda A: csr(A @ V)) for name, f in system.fields.items()},
+        fields=Fields.in_rows(system.fields, lambda A: csr(A @ V)),
         parts={},
     )
 

@@ -17,13 +17,13 @@ M does not depend on u_f, so z_u = δH/δu_f has no kinetic part, and the loads 
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, momenta, pair, strains
-from phloat.motion.kernel.machine.compiler import jit
+from phloat.motion.kernel.machine.compiler import inner
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 
 VECTORS = 12  # numbers between S/m and the last n
 
 
-@jit
+@inner
 def momenta_at_rest(m, w, i, shift, y, eta_y):
     """As `momenta`, with J, ∂J, c and p of the undeformed body and strains of the deformed one (η at y[eta_y]). Sets d."""
     B = m.bodies
@@ -36,7 +36,7 @@ def momenta_at_rest(m, w, i, shift, y, eta_y):
         w[shift + 3 * n + a] = dot(w, shift + a * n, w, eta, n)
 
 
-@jit
+@inner
 def set_cross(w, a, b, out):
     """w[out] = w[a] × w[b]."""
     x = w[a + 1] * w[b + 2] - w[a + 2] * w[b + 1]
@@ -44,7 +44,7 @@ def set_cross(w, a, b, out):
     w[out], w[out + 1], w[out + 2] = x, y, w[a] * w[b + 1] - w[a + 1] * w[b]
 
 
-@jit
+@inner
 def offset_residual(m, w, i, shift, yd, out, o):
     """Adds −m A q to the rows of V and −m d × (AᵀV̇ − q) to those of ω; yd and out at o."""
     B = m.bodies
@@ -69,7 +69,7 @@ def offset_residual(m, w, i, shift, yd, out, o):
         out[o + lin + a] -= mass * w[b + axis(a, rot)]
 
 
-@jit
+@inner
 def effort(m, w, i, shift, factor, out, o):
     """Adds factor · z_u = factor · (m (S/m)ᵀ((AᵀV + d × ω) × ω) + ½ ∂_η(ωᵀJω) − ω·Γη̇)."""
     B = m.bodies
@@ -87,7 +87,7 @@ def effort(m, w, i, shift, factor, out, o):
             axpy(n, product, w, B[i, t.W_DJ] + pair(a, b) * long, out, o)
 
 
-@jit
+@inner
 def neglected_power(m, w, i, shift):
     """The power −z_uᵀη̇ of the neglected dependence on u_f."""
     n = m.bodies[i, t.N_ETA]
@@ -97,7 +97,7 @@ def neglected_power(m, w, i, shift):
     return -dot(w, z_u, w, m.bodies[i, t.W_V] + t.V_RATE, n)
 
 
-@jit
+@inner
 def velocity_at_rest(m, w, i, shift):
     """Sets AᵀV + d × ω, the momentum by mass without displacements, in body axes, after d and two vectors."""
     B = m.bodies
@@ -108,7 +108,7 @@ def velocity_at_rest(m, w, i, shift):
             w[d + 9 + a] += w[A + 3 * k + a] * w[V + k]
 
 
-@jit
+@inner
 def add_offset_mass(m, w, i, shift, out, o):
     """Adds m A[d]× and its transpose, and m [d]×ᵀ[d]×, to the block M at o."""
     B = m.bodies
@@ -128,7 +128,7 @@ def add_offset_mass(m, w, i, shift, out, o):
             out[o + (lin + b) * size + lin + a] += mass * w[x + axis(b, rot)]
 
 
-@jit
+@inner
 def kinetic_energy(m, w, i, shift):
     """½wᵀM(0)w of one body; after `momenta_at_rest`."""
     B = m.bodies

@@ -20,7 +20,7 @@ from phloat.motion.continuous.constant_mass import momenta_at_rest
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import momenta
 from phloat.motion.kernel.law_calls import EFFORT, call_law
-from phloat.motion.kernel.machine.compiler import jit
+from phloat.motion.kernel.machine.compiler import inner
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, fill
 from phloat.motion.kernel.ports import carry, clear, port_at
 from phloat.motion.kernel.rows import coefficients, evaluate_pieces, pull
@@ -50,7 +50,7 @@ class Numbering(NamedTuple):
     printed: np.ndarray  # one flag: whether z_u of a constant mass matrix is that of H
 
 
-@jit
+@inner
 def quaternion_rotation(y, o, w, A):
     """The rotation matrix of a quaternion (scalar first) of any length."""
     a, b, c, d = y[o], y[o + 1], y[o + 2], y[o + 3]
@@ -60,7 +60,7 @@ def quaternion_rotation(y, o, w, A):
     w[A + 6], w[A + 7], w[A + 8] = f * (b * d - a * c), f * (c * d + a * b), 1.0 - f * (b * b + c * c)
 
 
-@jit
+@inner
 def configure(m, w, p, y):
     """Writes q and v of each body to the buffers of the kernel."""
     B = m.bodies
@@ -83,7 +83,7 @@ def configure(m, w, p, y):
         copy(n, y, u, w, v + 6)
 
 
-@jit
+@inner
 def steer(m, w, p, s, y):
     """Writes prescribed efforts, driven frames and targets, and their rates: (v, ω) of a frame, ω × d of directions."""
     for k in range(len(p.effort_indices)):
@@ -107,7 +107,7 @@ def steer(m, w, p, s, y):
             w[rate + j + 2] = s[u + 3] * w[target + j + 1] - s[u + 4] * w[target + j]
 
 
-@jit
+@inner
 def hold(m, w, p):
     """Computes the port of each end, and its motion by drives."""
     B, E = m.bodies, m.ends
@@ -121,7 +121,7 @@ def hold(m, w, p):
                 fill(t.DIR, 0.0, w, p.ends[e, 1])
 
 
-@jit
+@inner
 def row(m, w, p, y, j, r):
     """One row: its gap, G for both bodies, and its rate: by A, by B, and by drives."""
     B, E, R = m.bodies, m.ends, m.rows
@@ -148,7 +148,7 @@ def row(m, w, p, y, j, r):
     w[rates + RATE] = total + w[rates + RATE_A] + w[rates + RATE_B]
 
 
-@jit
+@inner
 def law(m, w, r, rate):
     """The effort of springs and dampers: −k (g − g₀) − S(g − g₀) − c ġ − D(ġ)."""
     R, o = m.rows, m.rows[r, t.R_LAW]
@@ -165,7 +165,7 @@ def law(m, w, r, rate):
     return force
 
 
-@jit
+@inner
 def update(m, w, p, s, y):
     """Everything that depends on (t, y): momenta, ports, rows, λ, and for each body Gᵀλ with prescribed efforts and Gᵀμ."""
     B, E, J, R = m.bodies, m.ends, m.entries, m.rows

@@ -15,13 +15,14 @@ from phloat.motion.initial.saddle import SaddleSystem
 from phloat.motion.inputs.signals import CENTRAL
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.step import snapshot
-from phloat.motion.run.assembly import load_state
-from phloat.motion.run.compilation import compile_apart
+from phloat.motion.run.compilation import announce_compilation
 from phloat.motion.run.run import Run
+from phloat.motion.run.states import load_state
 from phloat.system.state import State
 
 CLOSING, CLOSED = 4, 1e-13  # maximum number of corrections of gaps, and their tolerance
 SINGULAR = 1e14  # condition of rows that cannot be closed
+EMPTY = np.zeros(0)
 SLOW = 0.1  # s: coordinates with shorter time constants hardly move to close a gap
 TURN_STEP = 0.02  # radians between the configurations of a difference along the motion
 
@@ -30,7 +31,7 @@ class Flow:
     """The equations of `evaluate` for one run, with the mass matrix M(η) or a constant one (`constant_mass`)."""
 
     def __init__(self, run: Run, mass: str = "full") -> None:
-        compile_apart(compiled.jacobian, "the equations in continuous time", "warm_continuous")
+        announce_compilation(compiled.dae_residual, "the equations in continuous time")
         self.run, self.task, self.assembly = run, run.task, run.assembly
         self.evaluations = self.jacobians = 0
         self.offsets = y_layout(self.assembly, mass)
@@ -39,6 +40,9 @@ class Flow:
         edges = [0, *self.offsets.sizes.tolist()]
         self.q, self.v, self.d, self.lam, self.mu = map(slice, edges[:-1], edges[1:])  # parts of y
         self.pattern = JacobianPattern(self.model, self.offsets)
+        template = self.pattern.template
+        self._columns = *self.pattern.groups, template.indptr, template.indices
+        self._work = tuple(np.empty((3, self.size)))
         self.maps = [drive_map(motion, task.system.ports.shape(motion.name)[0]) for motion in self.assembly.drives]
         diagonal = self.saddle(self.inputs(task.t_0), self.start()).diagonal()
         self.masses = diagonal[: self.v.stop - self.v.start]
@@ -71,19 +75,32 @@ class Flow:
     def residual(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Writes F(t, y, ẏ) to `out` and returns it."""
         self.evaluations += 1
-        compiled.dae_residual(self.model, self.w, self.offsets, self.run.packed.gravity, s, y, yd, out)
+        return self._evaluate(s, y, yd, out)
+
+    def _evaluate(
+        self,
+        s: np.ndarray,
+        y: np.ndarray,
+        yd: np.ndarray,
+        out: np.ndarray,
+        unit: np.ndarray = EMPTY,
+        by_y: np.ndarray = EMPTY,
+    ) -> np.ndarray:
+        """Writes F to `out`, ∂F/∂y to `by_y` unless that is empty, and what depends on (t, y) to w."""
+        model = self.model, self.w, self.offsets, self.run.packed.gravity
+        compiled.dae_residual(*model, s, y, yd, out, unit, *self._columns, by_y, *self._work)
         return out
+
+    def _update(self, s: np.ndarray, y: np.ndarray) -> None:
+        """Writes what depends on (t, y) to w."""
+        self._evaluate(s, y, y, np.empty(self.size))
 
     def derivatives(self, s: np.ndarray, y: np.ndarray, yd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """∂F/∂y and ∂F/∂ẏ, as data of matrices of the pattern."""
         template = self.pattern.template
         self.jacobians += 1
         by_y, by_yd = np.zeros(template.nnz), np.zeros(template.nnz)
-        start, groups = self.pattern.groups
-        compiled.jacobian(
-            *(self.model, self.w, self.offsets, self.run.packed.gravity, s, y, yd, self._units(y)),
-            *(start, groups, template.indptr, template.indices, by_y),
-        )
+        self._evaluate(s, y, yd, np.empty(self.size), self._units(y), by_y)
         filled, ones = self.pattern.mass
         by_yd[filled], by_yd[ones] = self._blocks(s, y)[: len(filled)], 1.0
         return by_y, by_yd
@@ -108,8 +125,8 @@ class Flow:
         return sp.csc_array((sign * self._blocks(s, y)[which], matrix.indices, matrix.indptr), shape=matrix.shape)
 
     def _blocks(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-        ev.update(self.model, self.w, self.offsets, s, y)
         out = np.empty(len(self.pattern.block_indices[0]))
+        self._update(s, y)
         compiled.blocks(self.model, self.w, self.offsets, out)
         return out
 
@@ -180,7 +197,7 @@ class Flow:
     def _advanced_inputs(self, s: np.ndarray, step: float) -> np.ndarray:
         """The inputs with prescribed positions of drives moved along their velocities for a time `step`."""
         out, zero = s.copy(), np.zeros(self.size)
-        ev.steer(self.model, self.w, self.offsets, s, zero)
+        compiled.steer(self.model, self.w, self.offsets, s, zero)
         for row in self.offsets.drives:
             if row[ev.V_Y] < 0:
                 out[row[ev.V_VALUE] :][: row[ev.V_SIZE]] += step * self.w[row[ev.V_RATE] :][: row[ev.V_SIZE]]
@@ -226,8 +243,8 @@ class Flow:
     def powers(self, s: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it."""
         out = np.empty(2 * (len(self.model.entries) + len(self.model.bodies)))
-        ev.update(self.model, self.w, self.offsets, s, y)
-        compiled.powers(self.model, self.w, self.offsets, y, out, 0)
+        self._update(s, y)
+        compiled.powers(self.model, self.w, self.offsets, out)
         return out
 
     def snapshot(
@@ -235,7 +252,7 @@ class Flow:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The numbers of an output row, multipliers of all entries and energies of springs, with the works up to this time."""
         packed, model, w = self.run.packed, self.model, self.w
-        ev.update(model, w, self.offsets, s, y)
+        self._update(s, y)
         compiled.settle_gaps(model, w, self.offsets, time)
         entries, bodies, kinetic = 2 * len(model.entries), len(model.bodies), model.bodies[:, t.W_ENERGY] - packed.first
         energies = np.full(bodies, np.nan)
@@ -250,7 +267,7 @@ class Flow:
 
     def state(self, s: np.ndarray, y: np.ndarray) -> State:
         """y as a State."""
-        ev.update(self.model, self.w, self.offsets, s, y)
+        self._update(s, y)
         return self.run.state()
 
     def reload(self, state: State) -> np.ndarray:

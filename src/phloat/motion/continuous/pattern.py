@@ -19,7 +19,7 @@ from phloat.motion.inputs.drives import Coordinate, Frame, Moving, Path, Swivel
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.simd import FOUR
 from phloat.motion.kernel.model import KernelModel
-from phloat.motion.run.assembly import RunBuffers
+from phloat.motion.run.states import RunBuffers
 
 
 @dataclass(frozen=True, eq=False)

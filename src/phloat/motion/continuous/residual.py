@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from phloat.motion.continuous import evaluate as ev
 from phloat.motion.continuous.constant_mass import (
     add_offset_mass,
@@ -14,24 +12,29 @@ from phloat.motion.continuous.constant_mass import (
 )
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, coupled_stresses, loss, pair, strain_slopes
-from phloat.motion.kernel.machine.compiler import allocating, jit
+from phloat.motion.kernel.machine.compiler import entry, inner, rare
 from phloat.motion.kernel.machine.dense import axpy, copy, dot, dot_4, fill
+from phloat.motion.kernel.machine.pointers import pointer
+from phloat.motion.kernel.machine.threads import no_inline
+from phloat.motion.kernel.model import as_pointers
 from phloat.motion.kernel.rows import record_extremes
 
 NUDGE = 1e-6  # step of differences, relative to a number: its error is 1e-12, and 1e-10 by round-off
 
 
-@jit
-def quaternion_rate(y, o, x, a, b, c):
-    """x = ½ quaternion ⊗ (0, a, b, c)."""
-    x[0] = -0.5 * (y[o + 1] * a + y[o + 2] * b + y[o + 3] * c)
-    x[1] = 0.5 * (y[o] * a + y[o + 2] * c - y[o + 3] * b)
-    x[2] = 0.5 * (y[o] * b + y[o + 3] * a - y[o + 1] * c)
-    x[3] = 0.5 * (y[o] * c + y[o + 1] * b - y[o + 2] * a)
+@inner
+def quaternion_rate(y, o, a, b, c):
+    """½ quaternion ⊗ (0, a, b, c)."""
+    return (
+        -0.5 * (y[o + 1] * a + y[o + 2] * b + y[o + 3] * c),
+        0.5 * (y[o] * a + y[o + 2] * c - y[o + 3] * b),
+        0.5 * (y[o] * b + y[o + 3] * a - y[o + 1] * c),
+        0.5 * (y[o] * c + y[o + 1] * b - y[o + 2] * a),
+    )
 
 
-@jit
-def kinematic_residual(m, w, p, y, i, yd, out, rate):
+@inner
+def kinematic_residual(m, w, p, y, i, yd, out):
     """q̇ − K(q) (v + s Gᵀμ) of one body."""
     B = m.bodies
     n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
@@ -46,15 +49,14 @@ def kinematic_residual(m, w, p, y, i, yd, out, rate):
         out[o] = yd[o] - w[add]
         o += 1
     elif rot == 3:
-        quaternion_rate(y, o, rate, w[add], w[add + 1], w[add + 2])
-        for k in range(4):
-            out[o + k] = yd[o + k] - rate[k]
+        a, b, c, d = quaternion_rate(y, o, w[add], w[add + 1], w[add + 2])
+        out[o], out[o + 1], out[o + 2], out[o + 3] = yd[o] - a, yd[o + 1] - b, yd[o + 2] - c, yd[o + 3] - d
         o += 4
     for k in range(n):
         out[o + k] = yd[o + k] - w[add + rot + k]
 
 
-@jit
+@inner
 def dynamic_residual(m, w, p, gravity, i, yd, out):
     """M v̇ − f − Gᵀλ of one body."""
     B, data = m.bodies, m.data
@@ -92,7 +94,7 @@ def dynamic_residual(m, w, p, gravity, i, yd, out):
     axpy(B[i, t.SIZE], -1.0, w, B[i, t.W_GAM], out, o)
 
 
-@jit
+@inner
 def membrane_forces(m, w, i, out, eta_rows):
     """Adds Bᵀ(ε(η) + T Bη̇) with B = D + Qη, in units of unit compliance."""
     B = m.bodies
@@ -112,9 +114,10 @@ def membrane_forces(m, w, i, out, eta_rows):
         axpy(n, w[stress + a], w, BM + a * long, out, eta_rows)
 
 
-@jit
-def powers(m, w, p, y, out, o):
-    """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it; after `update`."""
+@entry
+def powers(m, w, p, out):
+    """Powers of each entry on its two bodies, then dissipated by each body, then neglected in it; after `dae_residual`."""
+    m, w, o = as_pointers(m), pointer(w), 0
     B, J = m.bodies, m.entries
     for j in range(len(J)):
         out[o + 2 * j], out[o + 2 * j + 1] = 0.0, 0.0
@@ -134,22 +137,23 @@ def powers(m, w, p, y, out, o):
         out[o + len(B) + i] = neglected_power(m, w, i, p.bodies[i, ev.SHIFT]) if constant else 0.0
 
 
-@jit
+@entry
 def kinetic_energies(m, w, p, out):
-    """Replaces the kinetic energies of bodies with a constant mass matrix; after `update`."""
+    """Replaces the kinetic energies of bodies with a constant mass matrix; after `dae_residual`."""
+    m, w = as_pointers(m), pointer(w)
     for i in range(len(m.bodies)):
         if p.bodies[i, ev.SHIFT] >= 0:
             out[i] = kinetic_energy(m, w, i, p.bodies[i, ev.SHIFT])
 
 
-@allocating
-def dae_residual(m, w, p, gravity, s, y, yd, out):
+@rare
+def residual_at(m, w, p, gravity, s, y, yd, out):
     """F(t, y, ẏ), with the inputs s at t."""
+    no_inline()
     ev.update(m, w, p, s, y)
-    rate = np.empty(4)
     for i in range(len(m.bodies)):
         dynamic_residual(m, w, p, gravity, i, yd, out)
-        kinematic_residual(m, w, p, y, i, yd, out, rate)
+        kinematic_residual(m, w, p, y, i, yd, out)
     for k in range(len(p.drives)):
         D = p.drives[k]
         if D[ev.V_Y] >= 0:
@@ -163,17 +167,25 @@ def dae_residual(m, w, p, gravity, s, y, yd, out):
             out[p.rows[r, ev.Y_MU]] = w[o + t.GAP1] - w[o + t.TARGET1]
 
 
-@allocating
-def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, data):
-    """∂F/∂y by central differences, as entries of a sparse matrix; columns of one group share no row and are varied together."""
-    before, after, x = np.empty(len(y)), np.empty(len(y)), y.copy()
+@entry
+def dae_residual(m, w, p, gravity, s, y, yd, out, unit, start, groups, indptr, indices, data, x, before, after):
+    """F(t, y, ẏ), with the inputs s at t; and ∂F/∂y as entries of a sparse matrix, unless `data` is empty.
+
+    The derivatives are central differences relative to `unit`; columns of one group share no row and are varied together. x, before
+    and after are workspaces of the size of y.
+    """
+    m, w, s, yd = as_pointers(m), pointer(w), pointer(s), pointer(yd)
+    residual_at(m, w, p, gravity, s, pointer(y), yd, pointer(out))
+    if len(data) == 0:
+        return
+    copy(len(y), pointer(y), 0, pointer(x), 0)
     for g in range(len(start) - 1):
         for side in range(2):
             for k in range(start[g], start[g + 1]):
                 c = groups[k]
                 nudge = NUDGE * max(abs(y[c]), unit[c])
                 x[c] = y[c] + nudge if side else y[c] - nudge
-            dae_residual(m, w, p, gravity, s, x, yd, after if side else before)
+            residual_at(m, w, p, gravity, s, pointer(x), yd, pointer(after if side else before))
         for k in range(start[g], start[g + 1]):
             c = groups[k]
             step = 2.0 * (x[c] - y[c])
@@ -182,10 +194,11 @@ def jacobian(m, w, p, gravity, s, y, yd, unit, start, groups, indptr, indices, d
             x[c] = y[c]
 
 
-@jit
+@entry
 def blocks(m, w, p, out):
-    """M of each body, then G of each row on both of its bodies, as consecutive blocks; after `update`."""
-    B, E, J, o = m.bodies, m.ends, m.entries, 0
+    """M of each body, then G of each row on both of its bodies, as consecutive blocks; after `dae_residual`."""
+    m, w, out, o = as_pointers(m), pointer(w), pointer(out), 0
+    B, E, J = m.bodies, m.ends, m.entries
     for i in range(len(B)):
         n, lin, rot, size = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT], B[i, t.SIZE]
         fill(size * size, 0.0, out, o)
@@ -213,12 +226,11 @@ def blocks(m, w, p, out):
                     o += B[i, t.SIZE]
 
 
-@allocating
+@entry
 def displace(m, p, y, x, out):
     """Moves q by x in the directions of v (rotations by rotation vectors); copies the rest of y."""
-    B = m.bodies
-    for k in range(len(y)):
-        out[k] = y[k]
+    B, y, x, out = as_pointers(m).bodies, pointer(y), pointer(x), pointer(out)
+    copy(p.sizes[ev.LENGTH], y, 0, out, 0)
     for i in range(len(B)):
         n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
         o, u = p.bodies[i, ev.Y_Q], p.bodies[i, ev.Y_V] - p.sizes[ev.AT_V]
@@ -231,28 +243,33 @@ def displace(m, p, y, x, out):
             angle = math.sqrt(x[u] ** 2 + x[u + 1] ** 2 + x[u + 2] ** 2)
             c = math.cos(0.5 * angle)
             s = math.sin(0.5 * angle) / (0.5 * angle) if angle > 1e-8 else 1.0
-            change = np.empty(4)
-            quaternion_rate(y, o, change, s * x[u], s * x[u + 1], s * x[u + 2])
-            for k in range(4):
-                out[o + k] = c * y[o + k] + change[k]
+            d0, d1, d2, d3 = quaternion_rate(y, o, s * x[u], s * x[u + 1], s * x[u + 2])
+            out[o], out[o + 1], out[o + 2], out[o + 3] = (
+                c * y[o] + d0,
+                c * y[o + 1] + d1,
+                c * y[o + 2] + d2,
+                c * y[o + 3] + d3,
+            )
             o += 4
         axpy(n, 1.0, x, u + rot, out, o)
 
 
-@jit
+@entry
 def normalise(m, p, y):
     """Scales quaternions to length one, in place."""
-    for i in range(len(m.bodies)):
-        if m.bodies[i, t.N_ROT] == 3:
-            o = p.bodies[i, ev.Y_Q] + m.bodies[i, t.N_LIN]
+    B = as_pointers(m).bodies
+    for i in range(len(B)):
+        if B[i, t.N_ROT] == 3:
+            o = p.bodies[i, ev.Y_Q] + B[i, t.N_LIN]
             size = math.sqrt(y[o] ** 2 + y[o + 1] ** 2 + y[o + 2] ** 2 + y[o + 3] ** 2)
             for k in range(4):
                 y[o + k] /= size
 
 
-@jit
+@entry
 def settle_gaps(m, w, p, time):
-    """Makes the gaps after `update` the reference for whole turns, and updates the ranges of laws."""
+    """Makes the gaps after `dae_residual` the reference for whole turns, and updates the ranges of laws."""
+    m, w = as_pointers(m), pointer(w)
     J, R, E = m.entries, m.rows, m.ends
     for j in range(len(J)):
         for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
@@ -260,3 +277,9 @@ def settle_gaps(m, w, p, time):
                 rate = w[p.rows[r, ev.R_RATE] + ev.RATE]
                 record_extremes(R, r, m.data, w, rate, time, E[J[j, t.J_A], t.E_END], E[J[j, t.J_B], t.E_END])
             w[R[r, t.R_COEF] + t.GAP0] = w[R[r, t.R_COEF] + t.GAP1]
+
+
+@entry
+def steer(m, w, p, s, y):
+    """Writes prescribed efforts, driven frames and targets, and their rates, to w."""
+    ev.steer(as_pointers(m), pointer(w), p, pointer(s), pointer(y))

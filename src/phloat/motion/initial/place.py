@@ -10,26 +10,26 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from phloat.algebra.cross import rot, rotation
-from phloat.algebra.sparse import Matrix, csr
+from phloat.algebra.sparse import Matrix, csr, scattered_rows
 from phloat.algebra.threads import one_thread
 from phloat.errors import ClosureError, finite, mapping
 from phloat.joints.port_state import PortState
-from phloat.joints.rows import Row
+from phloat.joints.rows import Row, gap_units, row_gaps, row_rates
 from phloat.joints.standard_rows import Attitude, attitude
+from phloat.motion.initial.first_guess import Targets, initial_guess
 from phloat.motion.initial.velocities import displaced_state, sort_values
-from phloat.system.connection import Connection, End, port_state
+from phloat.system.connection import Connection
+from phloat.system.joint_groups import JointGroup
 from phloat.system.joint_rows import (
     ball_joints,
     columns_in_velocities,
-    element_ends,
     ends,
-    is_half_turn,
-    scatter_rows,
+    grouped_ports,
+    half_turns,
     sense,
     unwrapped,
 )
-from phloat.system.state import State, rest_state
+from phloat.system.state import State
 from phloat.system.system import System
 from phloat.system.units import values_in_si
 
@@ -38,7 +38,6 @@ RESTARTS, AGREEING = 20, 4  # the search ends when more than so many attempts gi
 FLIPPED = 10.0  # added to the gap of joints that close half a turn away
 
 Given = Mapping[str, object]
-Targets = tuple[tuple[Connection, Row | Attitude, float], ...]
 
 
 @one_thread()
@@ -84,7 +83,7 @@ def place(system: System, given: Given | None = None, *, near: State | Given | N
     attempts: list[tuple[float, State]] = []
     for attempt in range(RESTARTS):
         nearby = (guess, near_targets) if attempt == 0 else ({}, ())
-        start, _ = initial_guess(task, values, *nearby, seed=max(0, attempt - 1))
+        start, _ = initial_guess(system, targets, values, *nearby, seed=max(0, attempt - 1))
         state, gap = task.close(start)
         flipped = task.has_flipped_joint(state)
         if gap < CLOSED and not flipped:
@@ -109,7 +108,7 @@ def _with_whole_turns(task: Closure, state: State) -> State:
 
 def _closure_message(task: Closure, values: dict[str, np.ndarray], best: State) -> str:
     """The error message for joints that do not close; joints of the tree are stiffened, so that loop joints show the whole gap."""
-    _, tree = initial_guess(task, values, {}, (), seed=0)
+    _, tree = initial_guess(task.system, task.targets, values, {}, (), seed=0)
     stiffened = replace(task, stiffened=frozenset(tree))
     for _ in range(4):
         best, _ = stiffened.close(best)
@@ -119,7 +118,7 @@ def _closure_message(task: Closure, values: dict[str, np.ndarray], best: State) 
         metres = isinstance(row, Row) and row.is_length
         gaps_by_joint.setdefault((c.name, "m" if metres else "rad"), []).extend(gap / unit)
     size = {key: float(np.linalg.norm(gaps)) for key, gaps in gaps_by_joint.items()}
-    flipped = {name for name, c in task.system.joints.items() if is_half_turn(c, *ends(c, best))}
+    flipped = set(half_turns(task.system, best))
     joint, unit_name = max(size, key=lambda key: size[key] + (FLIPPED if key[0] in flipped else 0.0))
     fixed_too = f" with {', '.join(sorted(task.fixed))} held" if task.fixed else ""
     if joint in flipped:
@@ -151,120 +150,6 @@ def _guess(system: System, near: State | Given | None) -> tuple[dict[str, np.nda
         names = [n for n in near.layout if n.rpartition(".")[2] in ("r_P", "theta", "A_IB") and n in system.layout]
         return {name: near.e[near.layout[name]] for name in names}, ()
     return _sort_positions(system, values_in_si(system, mapping("near", near, "{name: value}")))
-
-
-# --- the first guess -------------------------------------------------------------------------------------------------
-#
-# The start of Newton's method: bodies are placed one after the other along the joints.
-
-
-def initial_guess(
-    task: Closure, values: dict[str, np.ndarray], guess: dict[str, np.ndarray], near: Targets, seed: int
-) -> tuple[State, list[str]]:
-    """A state with bodies placed one after the other along the joints, and the names of these joints (a spanning tree).
-
-    Joint coordinates are zero, those of `near`, or their targets; with a seed, free angles are random.
-    """
-    system = task.system
-    fixed = guess | values
-    state = rest_state(system.bodies).with_values({n: v.reshape(system.layout.shape(n)) for n, v in fixed.items()})
-    random = np.random.default_rng(seed)
-    placed = {""} | {name for name in system.bodies if f"{name}.r_P" in fixed and _is_oriented(state, name, fixed)}
-    waiting, tree = list(system.joints.values()), []
-    while waiting:
-        candidates = [c for c in waiting if (c.first.body in placed) != (c.second.body in placed)]
-        if not candidates:
-            unplaced = next((end.body for c in waiting for end in (c.first, c.second) if end.body not in placed), None)
-            if unplaced is None:
-                break
-            placed.add(unplaced)
-            continue
-        c = candidates[0]
-        waiting.remove(c)
-        tree.append(c.name)
-        forward = c.first.body in placed
-        fixed_end, moving_end = (c.first, c.second) if forward else (c.second, c.first)
-        coordinates = {row: value for joint, row, value in near + task.targets if joint is c}
-        guessed = any(joint is c for joint, _, _ in near)
-        turn, slide = _joint_pose(c, coordinates, random if seed else None)
-        if not forward:
-            turn, slide = turn.T, -turn.T @ slide
-        state = _aligned_body(state, port_state(fixed_end, state), moving_end, turn, slide, fixed)
-        if not _is_oriented(state, moving_end.body, fixed):
-            adjacent = [d for d in waiting if moving_end.body in (d.first.body, d.second.body)]
-            loop_joints = [d for d in adjacent if {d.first.body, d.second.body} <= placed | {moving_end.body}]
-            state = state if seed or guessed else _turned_to_joints(state, c, loop_joints, moving_end.body, fixed)
-        placed.add(moving_end.body)
-    return state, tree
-
-
-def _turned_to_joints(
-    state: State, c: Connection, joints: list[Connection], name: str, fixed: Mapping[str, object]
-) -> State:
-    """A body rotated about its first joint so that its other ports point to their counterparts (Kabsch)."""
-    points, targets = [], []
-    for joint in (c, *joints):
-        first, second = element_ends(joint, state)
-        end, opposite = (first, second) if joint.first.body == name else (second, first)
-        points.append(end.c)
-        targets.append(opposite.c)
-    if len(points) < 2 or not state.bodies[name].rotates:
-        return state
-    a, b = np.array(points[1:]) - points[0], np.array(targets[1:]) - targets[0]
-    size = max(np.linalg.norm(a), np.linalg.norm(b))
-    if size == 0.0:
-        return state
-    spread = b.T @ a + 1e-6 * size**2 * np.eye(3)  # rotations that the points do not determine stay zero
-    u, _, vt = np.linalg.svd(spread)
-    turn = u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
-    r = state.pose(name).r_P
-    return _moved_body(_rotated_body(state, name, turn), name, points[0] + turn @ (r - points[0]), fixed)
-
-
-def _aligned_body(
-    state: State, port: PortState, end: End, turn: np.ndarray, slide: np.ndarray, fixed: Mapping[str, object]
-) -> State:
-    """A body with its port moved to a fixed port, triads aligned; prescribed positions stay."""
-    name = end.body
-    if not _is_oriented(state, name, fixed):
-        # triads of bent sections are orthonormal to first order only
-        u, _, vt = np.linalg.svd(port.D @ turn @ port_state(end, state).D.T)
-        state = _rotated_body(state, name, u @ vt)
-    return _moved_body(state, name, state.pose(name).r_P + port.c + port.D @ slide - port_state(end, state).c, fixed)
-
-
-def _rotated_body(state: State, name: str, turn: np.ndarray) -> State:
-    """The state with a body rotated about its P, in inertial axes."""
-    if f"{name}.theta" in state.layout:
-        return state.with_values({f"{name}.theta": state[f"{name}.theta"] + np.arctan2(turn[1, 0], turn[0, 0])})
-    return state.with_values({f"{name}.A_IB": turn @ state.pose(name).A})
-
-
-def _moved_body(state: State, name: str, r: np.ndarray, fixed: Mapping[str, object]) -> State:
-    """The state with the P of a body at r, unless that is prescribed."""
-    if f"{name}.r_P" in fixed:
-        return state
-    return state.with_values({f"{name}.r_P": r[[i for i in state.bodies[name].active if i < 3]]})
-
-
-def _joint_pose(
-    c: Connection, values: Mapping[Row | Attitude, float], rng: np.random.Generator | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The rotation and displacement from the first to the second port: target coordinates, else zero or random angles."""
-    turn, slide = np.eye(3), np.zeros(3)
-    for row in c.coordinates:
-        if row.slide_axis is not None:
-            slide[row.slide_axis] = values.get(row, 0.0)
-        elif row.is_angle:
-            turn = turn @ row.zero_triad(values.get(row, rng.uniform(-np.pi, np.pi) if rng else 0.0))
-    if rng is not None and any(row.function == "spin" for row in c.free):
-        turn = rotation(rng.normal(size=3)) if len(c.free) == 3 else rot(rng.uniform(-np.pi, np.pi))
-    return next((row.R for row in values if isinstance(row, Attitude)), turn), slide
-
-
-def _is_oriented(state: State, name: str, fixed: Mapping[str, object]) -> bool:
-    """Whether the orientation of a body is prescribed, or it has none."""
-    return not state.bodies[name].rotates or f"{name}.theta" in fixed or f"{name}.A_IB" in fixed
 
 
 # --- gaps of joints ---------------------------------------------------------------------------------------------------
@@ -305,20 +190,48 @@ class Closure:
                 yield c, row, 0.0
         yield from self.targets
 
-    def equations(self, state: State) -> tuple[np.ndarray, Matrix]:
-        """The gaps divided by their units, (rows,), and their derivatives by the `unknowns`, (rows, unknowns)."""
-        gaps, blocks = [], []
-        port_states = {name: ends(c, state) for name, c in self.system.joints.items()}
-        for c, row, value in self.rows():
-            first, second = port_states[c.name]
-            gap, unit = self.scaled_gap(row, first, second, value)
-            unit /= STIFFENING if c.name in self.stiffened else 1.0
-            gaps.append(gap / unit)
-            on_first, on_second = row.rate(first, second)
-            blocks.append((c, (on_first / unit, on_second / unit)))
+    def gaps(self, state: State) -> np.ndarray:
+        """The gaps divided by their units: of closed rows by groups of joints, then of targets."""
+        out = [np.zeros(0)]
+        for group, first, second in grouped_ports(self.system, state):
+            if group.closed:
+                gap = row_gaps(group.closed, first, second)
+                angles = [row.is_angle for row in group.closed]
+                gap[:, angles] = np.arctan2(np.sin(gap[:, angles]), np.cos(gap[:, angles]))
+                out.append((gap / self._units(group)).ravel())
+        for c, row, value in self.targets:
+            gap, unit = self.scaled_gap(row, *ends(c, state), value)
+            out.append(gap / unit * (STIFFENING if c.name in self.stiffened else 1.0))
+        return np.concatenate(out)
+
+    def _units(self, group: JointGroup) -> np.ndarray:
+        """The units of the closed rows of a group, (joints, rows)."""
+        stiff = np.array([STIFFENING if c.name in self.stiffened else 1.0 for c in group.joints])
+        return gap_units(group.closed, self.system.size) / stiff[:, None]
+
+    def jacobian(self, state: State) -> Matrix:
+        """The derivatives of `gaps` with respect to the `unknowns`."""
+        places, blocks, count = columns_in_velocities(self.system), [], 0
+        for group, first, second in grouped_ports(self.system, state):
+            if group.closed:
+                rows = count + np.arange(len(group.joints) * len(group.closed)).reshape(len(group.joints), -1)
+                units = self._units(group)[..., None]
+                rates = row_rates(group.closed, first, second)
+                for end, rate in zip((group.first, group.second), rates, strict=True):
+                    rigid = end.columns < 6  # η is prescribed
+                    blocks.append((rows, end.velocities(places)[:, rigid], rate[..., rigid] / units))
+                count += rows.size
+        for c, row, value in self.targets:
+            unit = self.scaled_gap(row, *ends(c, state), value)[1] / (STIFFENING if c.name in self.stiffened else 1.0)
+            rates_of_two = [np.atleast_2d(rate) / unit for rate in row.rate(*ends(c, state))]
+            of_row = count + np.arange(len(rates_of_two[0]))
+            for one_end, rate in zip((c.first, c.second), rates_of_two, strict=True):
+                if one_end.body:
+                    blocks.append((of_row[None], places.columns[one_end.body][None], rate[None]))
+            count += len(of_row)
         columns, units = self.unknowns
-        G = scatter_rows(blocks, columns_in_velocities(self.system))
-        return np.concatenate(gaps) if gaps else np.zeros(0), csr(G[:, columns] @ sp.diags_array(units))
+        G = scattered_rows(blocks, (count, places.size))
+        return csr(G[:, columns] @ sp.diags_array(units))
 
     def scaled_gap(
         self, row: Row | Attitude, first: PortState, second: PortState, value: float
@@ -331,23 +244,24 @@ class Closure:
 
     def close(self, state: State) -> tuple[State, float]:
         """Newton's method with shortest steps. Returns the state and its largest scaled gap."""
-        gap, G = self.equations(state)
+        gap = self.gaps(state)
         slow_steps = 0  # steps in a row that hardly helped
         for _ in range(STEPS):
             largest = np.abs(gap).max(initial=0.0)
             if largest < 1e-14 or slow_steps > 4 or not self.unknowns[0].size:
                 break
+            G = self.jacobian(state)
             for damping in DAMPING:
                 step = _shortest_step(G, -gap, damping)
                 step *= min(1.0, 0.7 / max(np.abs(step).max(), 1e-300))
                 trial = self.displace(state, step)
-                new_gap, new_G = self.equations(trial)
+                new_gap = self.gaps(trial)
                 if np.linalg.norm(new_gap) < np.linalg.norm(gap):
                     break
             else:
                 break
             slow_steps = slow_steps + 1 if np.linalg.norm(new_gap) > 0.99 * np.linalg.norm(gap) else 0
-            state, gap, G = trial, new_gap, new_G
+            state, gap = trial, new_gap
         return state, float(np.abs(gap).max(initial=0.0))
 
     def displace(self, state: State, step: np.ndarray) -> State:
@@ -359,7 +273,7 @@ class Closure:
 
     def has_flipped_joint(self, state: State) -> bool:
         """Whether a joint is closed half a turn away from its proper orientation."""
-        return any(is_half_turn(c, *ends(c, state)) for c in self.system.joints.values())
+        return bool(half_turns(self.system, state))
 
 
 def _shortest_step(G: Matrix, rhs: np.ndarray, damping: float) -> np.ndarray:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phloat.algebra.cross import skews
+from phloat.algebra.cross import skew
 from phloat.algebra.sparse import Matrix, csr, diagonal
+from phloat.bodies.body import Body
 from phloat.joints.port_state import PortState, ground_port
 from phloat.joints.rows import FIRST, Row, gap_units, row_gaps
 from phloat.motion.initial.stiffness import body_stiffness, stiffness
@@ -22,8 +23,9 @@ from phloat.motion.initial.velocities import (
     with_velocities,
 )
 from phloat.system.connection import Connection, End, port_state
-from phloat.system.joint_rows import columns_in_velocities, port_columns, potential_gradient
-from phloat.system.state import ConstantState, State, computed_once
+from phloat.system.joint_rows import columns_in_velocities, dissipation, port_columns, potential_gradient
+from phloat.system.momenta import body_momenta
+from phloat.system.state import ConstantState, Pose, State, computed_once
 from phloat.system.system import System
 from phloat.system.terms import energy
 
@@ -207,7 +209,7 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
         pose, I, g = state.pose(name), body.inertia, system.gravity
         n, (s_u, S) = body.coordinates, I.static_moment(pose.eta)
         z = np.concatenate([-I.m * g, -np.outer(g, s_u).ravel(), -S.T @ (pose.A.T @ g)]) + pulls.get(name, 0.0)
-        by_rotation = skews(pose.A).reshape(9, 3)
+        by_rotation = skew(pose.A).reshape(9, 3)
         parts = [(pose.A, z[:3]), (by_rotation, z[3:12]), (np.eye(n), z[12:])]
         force = np.concatenate([-(J.T @ part) for J, part in parts])
         magnitude = np.concatenate([np.abs(J).T @ np.abs(part) for J, part in parts])
@@ -218,6 +220,33 @@ def forces_at_rest(system: System, state: State) -> tuple[np.ndarray, np.ndarray
         f.append(force[body.columns])
         size.append(magnitude[body.columns])
     return np.concatenate(f), np.concatenate(size)
+
+
+def forces(system: System, state: State, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """J z − R z + B u of (12) on (v_P, ω, η̇) of a system that moves as one rigid body, and the sums of |the terms| of J z + B u."""
+    columns, (f, size) = columns_in_velocities(system), forces_at_rest(system, state)
+    ports = [name for name, part in system.ports.slices.items() if u[part].any()]
+    B, inputs = port_columns(system, state, columns, ports), u[system.ports.indices(ports)]
+    f, size = f + B @ inputs, size + abs(B) @ np.abs(inputs)
+    w = state.e[velocity_indices(system)]
+    if not w.any():
+        return f, size
+    for name, body in system.bodies.items():
+        force, terms = inertial_forces(body, state.pose(name))
+        f[columns.columns[name]] += force[body.columns]
+        size[columns.columns[name]] += terms[body.columns]
+    return f - dissipation(system, state, columns, w) @ w, size
+
+
+def inertial_forces(body: Body, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+    """The part of J z in the rows (v_P, ω, η̇) that v_P and ω cause at η̇ = 0, and the sums of |terms|."""
+    p, v, omega = body_momenta(body, pose), pose.v_P, pose.omega
+    turn_t, turn_r, K = skew(p.p_t_tilde), skew(p.p_r_tilde), p.J_f[:6].T
+    w = np.concatenate([v, omega])
+    force = np.concatenate([turn_t @ omega, turn_t @ v + turn_r @ omega, -p.kinetic_gradient - K @ w])
+    rates, turns = np.abs(v), np.abs(omega)
+    translated, turned = np.abs(turn_t) @ turns, np.abs(turn_t) @ rates + np.abs(turn_r) @ turns
+    return force, np.concatenate([translated, turned, np.abs(p.kinetic_gradient) + np.abs(K) @ np.abs(w)])
 
 
 def statics(system: System, state: State, u: np.ndarray) -> Statics:

@@ -18,8 +18,8 @@ from phloat.joints.rows import FIRST, Row, curvature, row_gradient
 from phloat.motion.initial.velocities import velocity_indices
 from phloat.motion.kernel.arrays import PAIRS, arrays_of
 from phloat.system.connection import Connection, Element
+from phloat.system.joint_groups import VelocityColumns
 from phloat.system.joint_rows import (
-    VelocityColumns,
     columns_in_velocities,
     coordinate,
     element_ends,

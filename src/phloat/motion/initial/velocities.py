@@ -9,12 +9,18 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg as la
 
-from phloat.algebra.cross import rotation
 from phloat.algebra.sparse import Matrix, dependencies, diagonal
 from phloat.errors import InputError, JointError, PortError, RedundancyWarning, unknown
-from phloat.joints.rows import gap_units
+from phloat.joints.rows import gap_units, row_gaps
 from phloat.motion.initial.saddle import SaddleSystem
-from phloat.system.joint_rows import columns_in_rows, columns_in_velocities, ends, gaps, is_half_turn, joint_rows
+from phloat.system.joint_rows import (
+    columns_in_velocities,
+    gaps,
+    grouped_ports,
+    grouped_rates,
+    half_turns,
+    joint_rows,
+)
 from phloat.system.state import State, check_quantity
 from phloat.system.system import System
 
@@ -39,8 +45,7 @@ def velocity_rows(system: System, state: State) -> tuple[Matrix, Matrix]:
 
 def velocity_indices(system: System) -> np.ndarray:
     """Indices of w in the state vector e."""
-    columns = columns_in_rows(system, system.layout).columns
-    return np.concatenate([columns[name] for name in system.bodies])
+    return system.joint_groups.in_state
 
 
 def rigid_columns(system: System) -> np.ndarray:
@@ -57,12 +62,15 @@ def with_velocities(system: System, state: State, w: np.ndarray) -> State:
 
 def require_closed(system: System, state: State) -> None:
     """Raises InputError if a joint is open; lengths are relative to the size of the mechanism, directions to one."""
-    for name, gap in gaps(system, state).items():
-        if (np.abs(gap) > CLOSED * gap_units(system.joints[name].closed, system.size)).any():
-            raise InputError(f"joint {name!r} is open by {np.abs(gap).max():.3g}; close it with place(system, …)")
-    for name, c in system.joints.items():
-        if is_half_turn(c, *ends(c, state)):
-            raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
+    widest: dict[str, float] = {}  # of open joints
+    for group, first, second in grouped_ports(system, state):
+        gap = np.abs(row_gaps(group.closed, first, second))
+        for k in np.flatnonzero((gap > CLOSED * gap_units(group.closed, system.size)).any(axis=-1)):
+            widest[group.joints[k].name] = gap[k].max()
+    if name := next((name for name in system.joints if name in widest), ""):
+        raise InputError(f"joint {name!r} is open by {widest[name]:.3g}; close it with place(system, …)")
+    for name in half_turns(system, state):
+        raise InputError(f"joint {name!r} is half a turn away from closed; close it with place(system, …)")
 
 
 def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Matrix, Matrix] | None = None) -> State:
@@ -73,7 +81,7 @@ def consistent_state(system: System, state: State, u: np.ndarray, rows: tuple[Ma
     """
     G, B_lam = rows or velocity_rows(system, state)
     w, rhs = state.e[velocity_indices(system)], B_lam @ u
-    misfit = np.abs(G @ w - rhs) / gap_units([row for c in system.joints.values() for row in c.rows], system.size)
+    misfit = np.abs(G @ w - rhs) / system.size**system.joint_groups.length_powers
     if misfit.max(initial=0.0) <= CONSISTENT_RATE:
         return state
     M = mass(system, state)
@@ -105,19 +113,7 @@ def sort_values(
 
 def displaced_state(system: System, state: State, step: np.ndarray) -> State:
     """The state after a small motion along w: r_P + A δx, A exp(δφ) (both in body axes), η + δη; σ unchanged."""
-    velocities, e = columns_in_velocities(system), state.e.copy()
-    for name, body in system.bodies.items():
-        motion = np.zeros(6 + body.coordinates)
-        motion[body.columns] = step[velocities.columns[name]]
-        A, linear = state.pose(name).A, [i for i in body.active if i < 3]
-        e[state.layout[f"{name}.r_P"]] += (A @ motion[:3])[linear]
-        if f"{name}.theta" in state.layout:
-            e[state.layout[f"{name}.theta"]] += motion[5]
-        elif body.rotates:
-            e[state.layout[f"{name}.A_IB"]] = (A @ rotation(motion[3:6])).ravel()
-        if body.coordinates:
-            e[state.layout[f"{name}.eta"]] += motion[6:]
-    return replace(state, e=e)
+    return replace(state, e=system.joint_groups.frames.displaced(state.e, step))
 
 
 # --- redundant rows ---------------------------------------------------------------------------------------------------
@@ -130,6 +126,7 @@ def displaced_state(system: System, state: State, step: np.ndarray) -> State:
 
 NEARBY = 1e-2  # metres or radians
 CLOSING_STEPS = 30
+CLEAR = 1e-3  # of rows of unit length: a singular value that is far from zero
 
 
 def redundant_rows(system: System, state: State, G: Matrix | None = None) -> tuple[int, ...]:
@@ -137,7 +134,7 @@ def redundant_rows(system: System, state: State, G: Matrix | None = None) -> tup
 
     G is `velocity_rows(system, state)[0]`, if it has been computed already.
     """
-    if not system.multipliers.size:
+    if not system.multipliers.size or _joints_are_independent(system, state):
         return ()
     G = velocity_rows(system, state)[0] if G is None else G
     local = dependencies(G)
@@ -148,6 +145,22 @@ def redundant_rows(system: System, state: State, G: Matrix | None = None) -> tup
         return ()
     warn_of_redundancy(system, mu, stacklevel=5)
     return tuple(int(k) for k in sorted(dependent_rows(mu)))
+
+
+def _joints_are_independent(system: System, state: State) -> bool:
+    """Whether joints close no loop, and the rows of each are independent, clearly, in the rigid motion of either body: then no
+    row follows from others, as those of the last joint of a branch involve a body that no other joint moves."""
+    if not system.joint_groups.is_tree:
+        return False
+    for group, rates in grouped_rates(system, state):
+        for end, rate in zip((group.first, group.second), rates, strict=True):
+            if group.rows and end.columns.size:
+                J = rate[..., end.columns < 6]
+                length = np.linalg.norm(J, axis=-1, keepdims=True)
+                J = J / np.where(length > 0.0, length, 1.0)
+                if np.linalg.eigvalsh(J @ J.swapaxes(-1, -2)).min() < CLEAR**2:
+                    return False
+    return True
 
 
 def dependent_rows(mu: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from phloat.algebra.metadata import describe
 from phloat.algebra.units import si_value
@@ -101,6 +100,8 @@ class Spline(PiecewiseCommand):
 
     def _pieces(self) -> CommandPieces:
         t = np.asarray(self.times, dtype=float)
+        from scipy.interpolate import CubicSpline  # its import takes 0.1 s
+
         c = CubicSpline(t, np.asarray(self.values, dtype=float), bc_type="clamped").c[::-1]  # (powers, pieces, …)
         scale = np.diff(t) ** np.arange(len(c))[:, None]
         return CommandPieces(t, np.swapaxes(c * scale.reshape(*scale.shape, *[1] * (c.ndim - 2)), 0, 1))

@@ -11,7 +11,7 @@ Forces of ports are subtracted in `newton.residuals`. Planar bodies have one axi
 """
 
 from phloat.motion.kernel import tables as t
-from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, matrix_products, product, two_sum
 from phloat.motion.kernel.machine.simd import broadcast, load, minus, plus, store, times
 
@@ -114,7 +114,7 @@ def round_off_force(B, i, w, x):
     matrix_products(1, w, B[i, t.W_D0] + n * long, n, long, w, v, w, B[i, t.W_B] + long)
 
 
-@jit
+@inner
 def start_step(B, i, data, index, w, h):
     """Sets the constants of a step: b = DᵀS + Kη₀ − (p_η + M_ff η̇₀)/h, p_η = cᵀω₀ + M_ff η̇₀.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.block_solve import backsolve, factorise
-from phloat.motion.kernel.machine.compiler import hot, inner, jit, part, rare
+from phloat.motion.kernel.machine.compiler import hot, inner, rare
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import SINGULAR_BODY, THREAD_COUNT, no_inline
 from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, add_ones, assemble, run_all, run_job
@@ -25,7 +25,7 @@ REDUCTION_LIMIT = 1e-3  # the largest reduction by one correction that is extrap
 REFACTOR_ABOVE = 1e14  # round-offs above which old factors are not tried
 
 
-@part
+@inner
 def residuals(m, w, iw, gravity, h, with_residuals):
     """Configuration at the end of the step, forces of entries, and `with_residuals` also F of each body and c of each unknown row.
 
@@ -91,7 +91,7 @@ def apply_entry(m, w, j, h):
             w[o + t.ALPHA] = weight
 
 
-@part
+@inner
 def refactor(m, w, iw, gravity, h):
     """Computes G and Ĝ, D_i⁻¹ of each body with its port forces, and the factors of S. Returns False if a D_i is singular."""
     J = m.entries
@@ -105,7 +105,7 @@ def refactor(m, w, iw, gravity, h):
         run_all(m, w, gravity, h, FACTORS)
     for r in range(len(m.ranges)):
         if m.threads[THREAD_COUNT] <= 1:
-            run_job(m, w, gravity, h, np.int64(FACTORS), r)
+            run_job(m, w, gravity, h, FACTORS, r)
         if m.threads[SINGULAR_BODY + r] >= 0:
             iw[t.I_WORST_BODY] = m.threads[SINGULAR_BODY + r]
             return False
@@ -117,7 +117,7 @@ def refactor(m, w, iw, gravity, h):
     return True
 
 
-@jit
+@inner
 def linear_rows(m, w, j, h):
     """Computes the rows of G (discrete) and of Ĝ (derivative of the gaps at the end, over h) of entry j, for both of its bodies."""
     for k in range(m.entries[j, t.J_ROWS]):
@@ -125,7 +125,7 @@ def linear_rows(m, w, j, h):
             linear_row(m, w, j, k, hat, h)
 
 
-@part
+@inner
 def linear_row(m, w, j, k, hat, h):
     """Computes row k of entry j in G, or in Ĝ if `hat`, for both of its bodies."""
     B, E, J, R, G = m.bodies, m.ends, m.entries, m.rows, m.incidences
@@ -170,7 +170,7 @@ def set_velocity_gaps(m, w, j, h):
         w[R[r, t.R_COEF] + t.GAP0], w[R[r, t.R_COEF] + t.GAP1] = -0.5 * h * rate, 0.5 * h * rate
 
 
-@part
+@inner
 def correct(m, w, gravity, h):
     """Computes the corrections of x and λ with the current factors and adds them."""
     B, J, R, G = m.bodies, m.entries, m.rows, m.incidences

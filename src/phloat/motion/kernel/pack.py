@@ -65,12 +65,12 @@ class Side:
 
 @dataclass(eq=False)
 class Scalar:
-    """One row of an entry: its mode (closed, compliant, given), law, and gap at the start (of an angle with whole turns)."""
+    """One row of an entry: its mode (closed, compliant, given), law, and the joint coordinate whose whole turns it counts."""
 
     row: Row
     mode: int
     law: Law = NO_LAW
-    gap: float = 0.0
+    coordinate: str = ""
 
 
 @cache
@@ -355,7 +355,6 @@ class _Tables:
         memory = np.zeros(t.ROW_SIZE)
         memory[[t.COEF_MEAN, t.COEF_END]] = 1.0  # constant for products
         memory[t.TURN_COSINE] = np.cos(joint_row.turn_limit) if joint_row.turn_limit < np.pi else -1.0
-        memory[[t.GAP0, t.GAP1, t.TARGET0, t.TARGET1]] = scalar.gap
         memory[[t.LEAST, t.SLOWEST, t.LEFT, t.LEFT_RATE]] = np.inf
         memory[[t.MOST, t.FASTEST]] = -np.inf
         row[t.R_COEF] = self.w.append(memory)

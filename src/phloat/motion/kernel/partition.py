@@ -7,13 +7,15 @@ import numpy as np
 
 from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.machine import threads
-from phloat.motion.kernel.machine.compiler import inner, part
+from phloat.motion.kernel.machine.compiler import inner
 from phloat.motion.kernel.machine.dense import add_4, dot_4, fill
 from phloat.motion.kernel.machine.inverse import apply_inverse, invert
 from phloat.motion.kernel.port_tangent import geometric_tangent, port_tangent
 from phloat.motion.kernel.tangent import equation_scales, tangent, unit_scales
 
-START, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = range(6)
+START, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = map(
+    np.int64, range(6)
+)  # no literals: `run_all` is compiled once for all jobs
 
 
 @inner
@@ -47,7 +49,7 @@ def run_job(m, w, gravity, h, job, r):
             _update(m, w, i)
 
 
-@part
+@inner
 def _factors(m, w, i, gravity, h):
     """Computes D_i with its port forces, D_i⁻¹ and D_i⁻¹G_iᵀ; returns False if D_i is singular."""
     B, E, J = m.bodies, m.ends, m.entries
@@ -65,7 +67,7 @@ def _factors(m, w, i, gravity, h):
     return True
 
 
-@part
+@inner
 def _update(m, w, i):
     """Adds δx_i = D_i⁻¹G_iᵀ δλ − y to x; y is replaced by δx_i."""
     B, J, G = m.bodies, m.entries, m.incidences
@@ -79,11 +81,10 @@ def _update(m, w, i):
     add_4(wide, 1.0, w, y, w, B[i, t.W_X])
 
 
-@part
+@inner
 def run_all(m, w, gravity, h, job):
     """Runs a job on all bodies, divided among the threads, and returns when all are done."""
     count, counters = len(m.ranges), m.threads
-    job = np.int64(job)  # not a literal: `run_job` is compiled once for all jobs
     if counters[threads.THREAD_COUNT] <= 1:
         for r in range(count):
             run_job(m, w, gravity, h, job, r)
@@ -100,7 +101,7 @@ def run_all(m, w, gravity, h, job):
         pass
 
 
-@part
+@inner
 def serve(m, w, gravity):
     """Runs jobs on ranges for the leading thread until that sets STOP."""
     count, counters = len(m.ranges), m.threads

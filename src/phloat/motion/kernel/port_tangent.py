@@ -5,13 +5,13 @@ from phloat.joints.rows import FIRST, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.area import area_tangent
 from phloat.motion.kernel.body import axis
-from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import add_4, add_rows, add_skew, axpy, cross_product, fill
 from phloat.motion.kernel.ports import THIRD, carry, carry_end, carry_mean, clear, rotate_back
 from phloat.motion.kernel.rows import direction, push, vector
 
 
-@jit
+@inner
 def port_tangent(B, E, e, data, w, h, scratch):
     """D −= ∂(generalised force at this end)/∂x at constant forces: Q, arms and directions move.
 
@@ -96,7 +96,7 @@ def bending_tangent(B, E, e, data, w, scale, H):
 SHIFT_OFFSET, FORCE_OFFSET = 40, 64
 
 
-@jit
+@inner
 def geometric_tangent(m, w, e, h):
     """D −= Σ (generalised force of the forces that change by one component of δc̄ or δd̄) ⊗ (that component per unknown)."""
     B, E, i, j = m.bodies, m.ends, m.ends[e, t.E_BODY], m.ends[e, t.E_ENTRY]

@@ -14,7 +14,7 @@ from phloat.joints.rows import FIRST, INERTIAL, SECOND, SEPARATION
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import velocities_at_start
 from phloat.motion.kernel.law_calls import EFFORT, ENERGY, WEIGHT, call_law
-from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.compiler import entry, hot, inner
 from phloat.motion.kernel.machine.dense import copy
 from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import main_tables
@@ -87,7 +87,7 @@ def rotation_slope(x, y):
     return far_slope(x, y)
 
 
-@jit
+@inner
 def gap_at(R, T, r, data, w, A, B):
     """The gap of row r between ports A and B: an angle without whole turns; zero for a row without a gap."""
     function, first, n = R[r, t.R_FUNCTION], R[r, t.R_TERM], R[r, t.R_P]
@@ -291,7 +291,7 @@ def law_resistance(R, r, data, indices, w, h):
 # --- joint coordinates and port velocities at a state: what a controller or an event reads -----------------------------
 
 
-@jit
+@entry
 def read(bodies, ends, entries, rows, terms, data, w, gaps, rates):
     """The gap and the rate of every row at the state in w, as in a step of length zero: its mean is the state itself."""
     B, E, J, R, terms = main_tables(bodies, ends, entries, rows, terms)

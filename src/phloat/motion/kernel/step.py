@@ -3,32 +3,40 @@
 import math
 
 from phloat.motion.kernel import body as of_body, newton, tables as t
-from phloat.motion.kernel.machine.compiler import inner, jit, part
+from phloat.motion.kernel.machine.compiler import entry, inner
 from phloat.motion.kernel.machine.dense import copy
 from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import as_pointers
 from phloat.motion.kernel.newton import correct, refactor, residuals, undo_correction
 from phloat.motion.kernel.partition import START, run_all, serve
 from phloat.motion.kernel.ports import port_start, power
-from phloat.motion.kernel.rows import potential, record_extremes
+from phloat.motion.kernel.rows import gap_at, potential, record_extremes
 
 SOLVED, DIVERGED, SINGULAR = 0, 1, 2
 MOST_ITERATIONS = 25
 
 
-@jit
-def set_step(m, w, iw, h):
-    """Sets the step size h: computes the constant parts of the tangents and invalidates the factors."""
+@entry
+def set_step(m, w, iw, sizes, bank):
+    """Sets the step sizes, at most two: computes the constant parts of the tangents and invalidates the factors.
+
+    The factors of the first size are in w, those of the second in `bank`.
+    """
     m, w = as_pointers(m), pointer(w)
-    for i in range(len(m.bodies)):
-        of_body.set_constant_tangent(m.bodies, i, m.data, w, h)
-    iw[t.I_FACTORED] = 0
+    for k in range(len(sizes)):
+        if k > 0:
+            swap_factors(m, w, iw, bank)
+        for i in range(len(m.bodies)):
+            of_body.set_constant_tangent(m.bodies, i, m.data, w, sizes[k])
+        iw[t.I_FACTORED] = 0
+    if len(sizes) > 1:
+        swap_factors(m, w, iw, bank)
+    iw[t.I_SET] = 0
 
 
-@jit
+@inner
 def swap_factors(m, w, iw, bank):
-    """Swaps the factors in w with those in `bank`, which belong to another step size."""
-    m, w = as_pointers(m), pointer(w)
+    """Swaps the factors in w with those in `bank`, which belong to the other step size."""
     position = 0
     for k in range(len(m.factors)):
         start = m.factors[k, 0]
@@ -39,15 +47,25 @@ def swap_factors(m, w, iw, bank):
     iw[t.I_FACTORED], iw[t.I_OTHER] = iw[t.I_OTHER], iw[t.I_FACTORED]
 
 
-@jit
+@entry
 def start_ports(m, w):
-    """Computes the ports at the start of the step from the state in w."""
+    """Computes ports and gaps at the start from the state in w: the targets of closed rows; angles keep their whole turns."""
     m, w = as_pointers(m), pointer(w)
-    for e in range(len(m.ends)):
-        port_start(m.bodies, m.ends, e, m.data, w, t.SCRATCH)
+    E, J, R = m.ends, m.entries, m.rows
+    for e in range(len(E)):
+        port_start(m.bodies, E, e, m.data, w, t.SCRATCH)
+    for j in range(len(J)):
+        A, B = E[J[j, t.J_A], t.E_START], E[J[j, t.J_B], t.E_START]
+        for r in range(J[j, t.J_ROW], J[j, t.J_ROW] + J[j, t.J_ROWS]):
+            gap, o = gap_at(R, m.terms, r, m.data, w, A, B), R[r, t.R_COEF]
+            if R[r, t.R_FUNCTION] == t.ANGLE:
+                gap += 2.0 * math.pi * round((w[o + t.GAP0] - gap) / (2.0 * math.pi))
+            w[o + t.GAP0] = gap
+            if R[r, t.R_MODE] == t.CLOSED:
+                w[o + t.TARGET0], w[o + t.TARGET1] = gap, gap
 
 
-@jit
+@inner
 def predict(m, w, iw, weights):
     """Initial unknowns: extrapolated from the last three steps with these weights; at first the velocities of the state."""
     B, started = m.bodies, iw[t.I_STARTED]
@@ -74,7 +92,7 @@ def refactoring_pays(w, size, previous):
     return iterations - remaining / newton.LOG_REDUCTION > w[t.COSTLY]
 
 
-@part
+@inner
 def solve(m, w, iw, gravity, h, careful):
     """Solves for x and λ of one step; `careful` computes new factors at every iteration. Returns the status.
 
@@ -155,7 +173,7 @@ def accept_step(m, w, iw, h):
     iw[t.I_STEPS] += 1
 
 
-@part
+@inner
 def take_step(m, w, iw, gravity, h, weights):
     """Takes one step of size h from the state in w and returns the status; if it fails, the state is unchanged."""
     run_all(m, w, gravity, h, START)
@@ -175,10 +193,14 @@ def take_step(m, w, iw, gravity, h, weights):
     return status
 
 
-@jit
+@entry
 def snapshot(m, w, gravity, first, out, potentials):
     """Copies the saved numbers of w (state, works, losses, energies of bodies) to `out`; energies of springs to `potentials`."""
-    m, w = as_pointers(m), pointer(w)
+    write_snapshot(as_pointers(m), pointer(w), gravity, first, out, potentials)
+
+
+@inner
+def write_snapshot(m, w, gravity, first, out, potentials):
     B, J, R = m.bodies, m.entries, m.rows
     for i in range(len(B)):
         of_body.energies(B, i, m.data, m.indices, w, gravity)
@@ -191,7 +213,7 @@ def snapshot(m, w, gravity, first, out, potentials):
                 potentials[j] += potential(R, r, m.data, m.indices, w, w[R[r, t.R_COEF] + t.GAP0])
 
 
-@jit
+@entry
 def advance(m, w, iw, gravity, substeps, bank, inputs, marks, first, out, row, pending, lead):
     """Takes as many steps as `inputs` has rows; returns the status, the number of steps, `row` and `pending`.
 
@@ -206,7 +228,7 @@ def advance(m, w, iw, gravity, substeps, bank, inputs, marks, first, out, row, p
     (sizes, sets, guesses), (rows, lam, potentials) = substeps, out
     efforts, effort_offsets, frames, frame_offsets = inputs
     mark, multipliers, lam_offset = 0, lam.shape[1], m.offsets[t.LAM]
-    model, buffer, m, w = m, w, as_pointers(m), pointer(w)
+    m, w = as_pointers(m), pointer(w)
     if not lead:
         serve(m, w, gravity)
         return SOLVED, 0, row, pending
@@ -217,7 +239,7 @@ def advance(m, w, iw, gravity, substeps, bank, inputs, marks, first, out, row, p
             w[frame_offsets[k]] = frames[s, k]
         substep = s % len(sizes)
         if sets[substep] != iw[t.I_SET]:
-            swap_factors(model, buffer, iw, bank)
+            swap_factors(m, w, iw, bank)
         status = take_step(m, w, iw, gravity, sizes[substep], guesses[substep])
         if status != SOLVED:
             return status, s, row, pending
@@ -226,7 +248,7 @@ def advance(m, w, iw, gravity, substeps, bank, inputs, marks, first, out, row, p
                 lam[pending, k] = 0.5 * (lam[pending, k] + w[lam_offset + k])
             pending = -1
         if mark < len(marks) and marks[mark] == s + 1:
-            snapshot(model, buffer, gravity, first, rows[row], potentials[row])
+            write_snapshot(m, w, gravity, first, rows[row], potentials[row])
             for k in range(multipliers):
                 lam[row, k] = w[lam_offset + k]
             pending, row, mark = row, row + 1, mark + 1

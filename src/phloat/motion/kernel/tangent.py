@@ -4,12 +4,12 @@ import math
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.body import axis, mean_inertia_slopes, pair, stresses
-from phloat.motion.kernel.machine.compiler import hot, inner, jit
+from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import U, W, add_4, add_sizes, add_skew, copy_4, dot_4, fill
 from phloat.motion.kernel.machine.simd import broadcast, load, minus, plus, store
 
 
-@jit
+@inner
 def tangent(B, i, data, index, w, h):
     """Sets D = ∂F/∂x, without the forces of ports, padded by the identity."""
     copy_4(B[i, t.WIDE] * B[i, t.WIDE], w, B[i, t.W_DW], w, B[i, t.W_D])

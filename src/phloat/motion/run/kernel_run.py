@@ -19,14 +19,14 @@ from phloat.motion.kernel.machine.threads import NEXT_RANGE, STOP, THREAD_COUNT
 from phloat.motion.kernel.machine.uncompiled import UNCOMPILED
 from phloat.motion.kernel.newton import ROUND_OFF
 from phloat.motion.kernel.pack import Packed
-from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot, swap_factors
+from phloat.motion.kernel.step import SINGULAR, SOLVED, advance, set_step, snapshot
 from phloat.motion.law_ranges import stamp_times, watched_indices
 from phloat.motion.result import Result
-from phloat.motion.run.assembly import RunBuffers, load_state
-from phloat.motion.run.compilation import compile_apart
+from phloat.motion.run.compilation import announce_compilation
 from phloat.motion.run.interpolation import interpolate_states
 from phloat.motion.run.outputs import Outputs
 from phloat.motion.run.run import Run
+from phloat.motion.run.states import RunBuffers, load_state
 from phloat.motion.run.task import INSTANT, Dense, Memory, Stepper, Task
 from phloat.motion.saving.memory import memory_of
 from phloat.system.state import State
@@ -103,7 +103,7 @@ class KernelRun(Run):
     def __init__(
         self, task: Task, assembly: RunBuffers | None = None, tolerance: float | None = None, parts: Substeps = WHOLE
     ) -> None:
-        compile_apart()
+        announce_compilation()
         super().__init__(task, assembly)
         self.parts, self.h, self.sizes = parts, 0.0, np.zeros(0)
         self.halvings: list[float] = []
@@ -162,11 +162,7 @@ class KernelRun(Run):
         """Sets the sizes of the parts of a step of size h; the factors are discarded if they change."""
         if abs(h - self.h) > 1e-9 * abs(h) or len(self.sizes) != len(parts.fractions):
             p = self.packed
-            for size in h * parts.sizes[1:]:
-                set_step(p.model, p.w, p.iw, size)
-                swap_factors(p.model, p.w, p.iw, self.bank)
-            set_step(p.model, p.w, p.iw, h * parts.sizes[0])
-            p.iw[t.I_SET] = 0
+            set_step(p.model, p.w, p.iw, h * parts.sizes, self.bank)
             self.h, self.sizes = h, h * np.array(parts.fractions)
 
     def _halve(self, start: float, end: float, status: int, depth: int) -> None:

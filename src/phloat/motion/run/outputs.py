@@ -12,8 +12,10 @@ from phloat.errors import PortError, unknown
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import packed
 from phloat.motion.kernel.rows import read
-from phloat.motion.run.assembly import RunBuffers, effort_entries, unload_states
-from phloat.system.joint_rows import VelocityColumns, columns_in_rows, coordinates_of, port_blocks, sense
+from phloat.motion.run.assembly import effort_entries
+from phloat.motion.run.states import RunBuffers, unload_states
+from phloat.system.joint_groups import VelocityColumns
+from phloat.system.joint_rows import columns_in_rows, coordinates_of, port_blocks, sense
 from phloat.system.state import DERIVED, ConstantState, State
 from phloat.system.system import System
 
@@ -116,7 +118,7 @@ class Reader:
         """Builds the tables for these ports."""
         system = self.run.system
         state = State(system.bodies, system.layout, np.zeros(system.layout.size))
-        entries = [entry for name in ports for entry in effort_entries(system, name, {})]
+        entries = [entry for name in ports for entry in effort_entries(system, name)]
         self.packed = packed(system, state, entries)
         self.span = int(self.packed.model.bodies[-1, t.W_THETA]) + 1 - self.packed.first  # the numbers that are read
         self.gaps, self.rates = (np.zeros(sum(len(entry.rows) for entry in entries)) for _ in range(2))

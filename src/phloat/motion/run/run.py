@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from phloat.algebra.cross import crosses
 from phloat.errors import InputError
 from phloat.joints.rows import FIRST, SECOND, Row
 from phloat.motion.inputs.servos import ServoSignal
@@ -16,9 +17,10 @@ from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.pack import Packed, Side, side
 from phloat.motion.law_ranges import begin_ranges, law_ranges
 from phloat.motion.result import Efforts, EnergyAccounts, PastEvent, Result, spatial_angles
-from phloat.motion.run.assembly import RunBuffers, assemble_run, unload_states
+from phloat.motion.run.assembly import assemble_run
 from phloat.motion.run.outputs import Outputs, Reader
 from phloat.motion.run.samples import EffortSamples
+from phloat.motion.run.states import RunBuffers, unload_states
 from phloat.motion.run.task import Task
 from phloat.system.state import State
 
@@ -106,8 +108,8 @@ class TurnCounter:
         if not Psi.any():
             return np.swapaxes(A @ end.triad.T, 1, 2)
         psi = numbers[:, offset + 12 : offset + 12 + Psi.shape[1]] @ Psi.T
-        psi_cross = np.cross(psi[:, None], end.triad[None])
-        bent = end.triad + psi_cross + np.cross(psi[:, None], psi_cross) / 3.0
+        psi_cross = crosses(psi[:, None], end.triad[None])
+        bent = end.triad + psi_cross + crosses(psi[:, None], psi_cross) / 3.0
         return bent @ np.swapaxes(A, 1, 2)
 
 

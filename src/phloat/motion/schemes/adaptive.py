@@ -21,9 +21,9 @@ from phloat.motion.inputs.signals import Function, Resolved
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.arrays import AXES, PAIRS, Arrays
 from phloat.motion.kernel.step import SOLVED
-from phloat.motion.run.assembly import unload_states
 from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Snapshot
 from phloat.motion.run.outputs import Outputs
+from phloat.motion.run.states import unload_states
 from phloat.motion.run.task import Memory
 from phloat.motion.saving.memory import recall
 from phloat.system.state import State

@@ -8,6 +8,7 @@ import operator
 from typing import Any
 
 from numba.core import cgutils, types
+from numba.core.errors import TypingError
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import models, register_model
@@ -31,6 +32,9 @@ class _TableModel(models.StructModel):
 
 @intrinsic
 def pointer(typing, array):
+    if array.layout != "C":
+        raise TypingError(f"a pointer to {array}, whose numbers are not consecutive")
+
     def code(context, builder, signature, args):
         return context.make_array(signature.args[0])(context, builder, args[0]).data
 
