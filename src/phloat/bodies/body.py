@@ -386,11 +386,9 @@ def _coupling_out_of_plane(body: Body, keep: np.ndarray, strains: np.ndarray, ac
     sizes = np.concatenate([np.full(3, inertia.m), np.diag(inertia.J0)])[rigid][:, None] * M_ff.diagonal()[~keep]
     rows = [float((np.abs(mixed) / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))).max(initial=0.0))]
     rows += [_coupling(M_ff, keep), _coupling(body.elastic.C, strains)]
-    rows += (
-        [largest(submatrix(body.elastic.D, strains, ~keep)) / max(largest(body.elastic.D), 1e-300)] if keep.size else []
-    )
-    rows += [float(np.abs(p.Phi[2, keep]).max(initial=0.0)) for p in body.ports.values()]
-    rows += [float(np.abs(p.Psi[:2, keep]).max(initial=0.0)) for p in body.ports.values()]
+    if keep.size:
+        rows.append(largest(submatrix(body.elastic.D, strains, ~keep)) / max(largest(body.elastic.D), 1e-300))
+    rows += [float(np.abs(a).max(initial=0.0)) for p in body.ports.values() for a in (p.Phi[2, keep], p.Psi[:2, keep])]
     return max(rows)
 
 

@@ -38,7 +38,7 @@ INFIX = {
     },
     **{"and": "&&", "or": "||"},
 }
-FUNCTIONS = {"max": "fmax", "min": "fmin", "abs": "fabs", "rem": "fmod"}
+FUNCTIONS = {"max": "greatest", "min": "least", "abs": "fabs", "rem": "fmod"}
 OF_INTEGERS = {"max": "larger", "min": "smaller", "abs": "abs"}
 TYPES = {"f": "double", "i": "int", "b": "bool"}
 COMPILERS = {  # by platform of JAX: command, options, and the keyword of the function that runs on the device
@@ -66,6 +66,8 @@ SOURCE = """
 #define __restrict__ restrict
 #endif
 #define sign(a) ((double)(((a) > 0) - ((a) < 0)))
+DEVICE double greatest(double a, double b) { return a > b || a != a ? a : b; }  // NaN stays, other than with fmax
+DEVICE double least(double a, double b) { return a < b || a != a ? a : b; }
 #define larger(a, b) ((a) > (b) ? (a) : (b))
 #define smaller(a, b) ((a) < (b) ? (a) : (b))
 

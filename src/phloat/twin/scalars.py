@@ -255,17 +255,16 @@ class Graph:
             raise OperationError(
                 "steps with two indices that depend on the motion cannot be written in C: use compiled=False"
             )
-        offsets, result = numbers.offset_dims, None
+        offsets, cases = numbers.offset_dims, []
         for value in range(a.shape[numbers.start_index_map[open_columns[0]]]):
             known = elementwise(lambda x, value=value: value if isinstance(x, Node) else x, indices).astype(int)
-            case = np.moveaxis(gathered(a, known, equation.params), offsets, range(-len(offsets), 0))
-            which = indices[..., open_columns[0]].reshape(*indices.shape[:-1], *[1] * len(offsets))
-            if result is None:
-                result = case
-            else:
-                result = elementwise(
-                    lambda x, a, b, value=value: self.chosen(self._is(x, value), a, b), which, result, case
-                )
+            cases.append(np.moveaxis(gathered(a, known, equation.params), offsets, range(-len(offsets), 0)))
+        which = indices[..., open_columns[0]].reshape(*indices.shape[:-1], *[1] * len(offsets))
+        result = cases[0]
+        for value, case in enumerate(cases[1:], 1):
+            result = elementwise(
+                lambda x, a, b, value=value: self.chosen(self._is(x, value), a, b), which, result, case
+            )
         return [np.moveaxis(result, range(-len(offsets), 0), offsets)]
 
     def _is(self, index: Any, value: int) -> Any:
