@@ -141,7 +141,12 @@ def checked_out(commit):
 def measured(src):
     """The numbers of a tree, from a process of its own."""
     one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(src)}
-    out = subprocess.run([sys.executable, "-c", MEASURE], env=os.environ | one, check=True, stdout=subprocess.PIPE)
+    out = subprocess.run(
+        [sys.executable, "-c", MEASURE],
+        env=os.environ | {"PYTHONWARNINGS": "ignore"} | one,
+        check=True,
+        stdout=subprocess.PIPE,
+    )
     return json.loads(out.stdout.splitlines()[-1])
 
 
