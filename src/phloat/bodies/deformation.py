@@ -352,7 +352,8 @@ def beam_watch(body: Body, beam: Beam) -> BeamWatch:
     parts = max(4, -(-POINTS // (len(nodes) - 1)))
     edges = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * np.linspace(0, 1, parts + 1)[:-1]).ravel(), 1.0)
     s = 0.5 * (edges[1:] + edges[:-1])
-    y, z = np.array([_extent(section) for section in beam.sections(beam.length * s)]).T
+    extents = np.array([_extent(one) for one in beam.sections(beam.length * (s if callable(beam.section) else s[:1]))])
+    y, z = np.broadcast_to(extents.T, (2, len(s)))
     return BeamWatch(
         length=beam.length,
         h=beam.length * np.diff(edges),
@@ -391,10 +392,9 @@ def _frame_moments(frame: Frame, s: np.ndarray) -> np.ndarray:
     return out
 
 
-def _extent(section: Section) -> tuple[float, float]:
+def _extent(section: Section) -> np.ndarray:
     """Half the height along y and half the width along z; without an outline, of the rectangle with the same moments."""
     if isinstance(section, Shaped):
-        y, z = np.abs(section.rim()).max(axis=0)
-        return float(y), float(z)
+        return np.asarray(np.abs(section.rim()).max(axis=0))
     I, I_y, _ = section.moments
-    return float(np.sqrt(3.0 * I / section.A)), float(np.sqrt(3.0 * I_y / section.A))
+    return np.sqrt(3.0 * np.array([I, I_y]) / section.A)
