@@ -296,6 +296,8 @@ class _Inverted(ShiftInvert):
         f = b.reshape(self.n, -1)
         return self.fixed.solve(f, np.zeros((len(self.fixed.G), f.shape[1]))).reshape(b.shape)
 
+    corrected = solve
+
     def below(self, value: float) -> int:
         return -1  # not known: the factorisation is that at zero
 

@@ -27,10 +27,10 @@ from phloat.algebra.threads import one_thread
 from phloat.errors import AccuracyError, InputError, unknown, whole_number
 from phloat.linear.analysis.energy_form import ZERO, energy_form
 from phloat.linear.analysis.kinds import EQUAL, mode_kinds
-from phloat.linear.analysis.shift_invert import lowest_growth, shifted_near_lowest
+from phloat.linear.analysis.shift_invert import ACCURATE, lowest_growth, shifted_near_lowest
 from phloat.linear.form.mass_normalised import MassNormalised, gyroscopic_modes
 from phloat.linear.form.phdae import LinearPHDAE, linear_only
-from phloat.linear.form.saddle import SaddleFactor
+from phloat.linear.form.saddle import CORRECTIONS, SaddleFactor
 from phloat.linear.form.second_order import SecondOrder, undamped
 from phloat.linear.form.state_space import eliminate, free_motion
 
@@ -249,13 +249,18 @@ def _sparse(system: LinearPHDAE, count: int) -> Modes:
     inverted = None if model.C_inverse is None else shifted_near_lowest(model, count, unstable)
     if inverted is None or not inverted.accurate:  # round-off of stiff parts hides soft ones in K: keep the stresses
         inverted = shifted_near_lowest(model, count, unstable, mixed=True)
-    v = np.asarray(Z @ inverted.with_missed_modes(*inverted.pairs))
-    squared, v, rigid = _split_rigid(whole, v, -1e-6 * inverted.shift)
-    squared, v = squared[:count], v[:, :count]
+    while True:
+        v = np.asarray(Z @ inverted.with_missed_modes(*inverted.pairs))
+        squared, v, rigid = _split_rigid(whole, v, -1e-6 * inverted.shift)
+        squared, v = squared[:count], v[:, :count]
+        error = inverted.residual(squared, v[free])
+        if error <= ACCURATE or inverted.corrections == CORRECTIONS:
+            break
+        inverted.refine()
     gap = np.abs(whole.G @ v).max(initial=0.0) / np.abs(v).max()
     if gap > 1e-7:
         raise AccuracyError(f"modes violate the joints by {gap:.1e}")
-    if (error := inverted.residual(squared, v[free])) > 1e-7:
+    if error > 1e-7:
         raise AccuracyError(f"mode shapes have an error of {error:.1e}; ask for more modes, or eliminate the joints")
     value = np.sqrt(np.maximum(-squared, 0.0)) + 1j * np.sqrt(np.maximum(squared, 0.0))
     return _select(count, system, min(rigid, count), value, v, False)

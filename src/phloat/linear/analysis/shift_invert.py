@@ -9,7 +9,7 @@ import scipy.sparse.linalg as spla
 from phloat.algebra.eigen import lanczos, unit_mass
 from phloat.algebra.sparse import csr, largest, random_start
 from phloat.errors import AccuracyError, InputError
-from phloat.linear.form.saddle import SaddleFactor
+from phloat.linear.form.saddle import CORRECTIONS, SaddleFactor
 from phloat.linear.form.second_order import Factor, SecondOrder
 
 BLOCK_STEPS = 200
@@ -54,6 +54,15 @@ class ShiftInvert:
     def solve(self, b: np.ndarray) -> np.ndarray:
         """(K − s M)⁻¹ b on the motions that the joints allow."""
         return self.factor.solve(b, corrections=self.corrections)
+
+    def corrected(self, b: np.ndarray) -> np.ndarray:
+        """The result of `solve`, corrected to round-off."""
+        return self.factor.solve(b)
+
+    def refine(self) -> None:
+        """Computes the modes again, with every solution corrected to round-off: a soft motion hides the error of stiff ones."""
+        self.corrections = CORRECTIONS
+        self.run(len(self.pairs[0]))
 
     def with_missed_modes(self, value: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v (velocities, modes) of one Krylov sequence, with the modes of clusters that it has missed up to the last value."""
@@ -117,7 +126,7 @@ class ShiftInvert:
         It follows from r = v − (μ − s)(K − sM)⁻¹M v, where an error along another mode has the factor 1 − (μ − s) / (μ_other − s).
         """
         distance = value - self.shift
-        error = v - self._apply_inverse(v) * distance
+        error = v - self.corrected(self.M @ v) * distance
         components = v.T @ (self.M @ error)
         error = error - v @ components
         components = components / np.maximum(1.0, np.abs(1.0 - distance / distance[:, None]))
