@@ -43,7 +43,7 @@ def run(folder, batch, renew=RENEW):
     import jax.numpy as jnp
     import numpy as np
 
-    from phloat.twin.ensemble import program
+    from phloat.twin.batch import program
     from phloat.twin.model import load_family
 
     def output(motion):

@@ -17,6 +17,8 @@ ELSEWHERE = {  # files outside docs/ that are pages of the site
     ROOT / "benchmarks/RESULTS.md": "measured/benchmarks.md",
     ROOT / "benchmarks/versus/RESULTS.md": "measured/versus.md",
     ROOT / "benchmarks/versus/README.md": "measured/versus_how.md",
+    ROOT / "benchmarks/rigid/RESULTS.md": "measured/rigid.md",
+    ROOT / "benchmarks/rigid/README.md": "measured/rigid_how.md",
     ROOT / "CHANGELOG.md": "changes.md",
     ROOT / "examples": "gallery.md",
     ROOT / "examples/models": "gallery.md",

@@ -12,7 +12,7 @@ from messages import raises
 
 import phloat as ph
 from phloat.errors import InputError, PortError
-from phloat.twin.ensemble import ensemble, require_device_memory
+from phloat.twin.batch import ensemble, require_device_memory
 from phloat.twin.export import exported
 from phloat.twin.gradients import Problem, family, gradient
 from phloat.twin.model import load_model

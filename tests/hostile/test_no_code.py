@@ -17,8 +17,14 @@ ALLOWED = {
         "many/workers.py",
     ): "the same, at both ends: through pipes of its own or the user's cluster, never through a file",
     ("subprocess", "many/workers.py"): "Python itself, by a list of arguments, without a shell",
-    ("subprocess", "twin/compiled.py"): "the C compiler, on a source of phloat's own words and of numbers, without a shell",
-    ("ctypes.CDLL", "twin/compiled.py"): "what that compiler has made, in a folder of the user under a digest of the source",
+    (
+        "subprocess",
+        "twin/compiled.py",
+    ): "the C compiler, on a source of phloat's own words and of numbers, without a shell",
+    (
+        "ctypes.CDLL",
+        "twin/compiled.py",
+    ): "what that compiler has made, in a folder of the user under a digest of the source",
     ("ctypes.CDLL", "algebra/threads.py"): "the libraries that NumPy and SciPy have loaded, to hold them to one thread",
     (
         "pickle",

@@ -12,7 +12,7 @@ import pytest
 import twin_zoo
 
 import phloat as ph
-from phloat.twin.ensemble import ensemble, program
+from phloat.twin.batch import ensemble, program
 from phloat.twin.gradients import family
 from phloat.twin.nodes import Node, ordered
 from phloat.twin.run import opening_tangents, take_step

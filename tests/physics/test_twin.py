@@ -8,7 +8,7 @@ import pytest
 import twin_zoo  # numbers of 64 bits
 
 import phloat as ph
-from phloat.twin.ensemble import ensemble
+from phloat.twin.batch import ensemble
 from phloat.twin.export import exported
 from phloat.twin.gradients import Problem, family, float_leaves, gradient, refilled
 from phloat.twin.model import load_family

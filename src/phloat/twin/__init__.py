@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from phloat.twin.batch import Program as Program, Runs as Runs, ensemble as ensemble, program as program
     from phloat.twin.design import Design as Design, optimise as optimise
-    from phloat.twin.ensemble import Program as Program, Runs as Runs, ensemble as ensemble, program as program
     from phloat.twin.export import exported as exported
     from phloat.twin.gradients import Problem as Problem, family as family, gradient as gradient
     from phloat.twin.model import Family as Family, Model as Model, load_family as load_family, load_model as load_model
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from phloat.twin.run import simulate as simulate
 
 WHERE = {
+    "batch": ("Program", "Runs", "ensemble", "program"),
     "design": ("Design", "optimise"),
-    "ensemble": ("Program", "Runs", "ensemble", "program"),
     "export": ("exported",),
     "gradients": ("Problem", "family", "gradient"),
     "model": ("Family", "Model", "load_family", "load_model"),
