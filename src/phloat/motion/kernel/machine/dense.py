@@ -6,7 +6,7 @@ Offsets are converted to unsigned integers: Numba then omits the test for negati
 import numpy as np
 
 from phloat.motion.kernel.machine.compiler import exact, hot, inner
-from phloat.motion.kernel.machine.simd import FOUR, absolute, broadcast, load, plus, store, times, total
+from phloat.motion.kernel.machine.simd import FOUR, absolute, add, broadcast, load, plus, store, times, total, totals
 
 U = np.uintp
 W = U(FOUR)
@@ -93,24 +93,42 @@ def add_sizes(M, o, rows, n, x, p, y, q):
 @inner
 def matrix_products(count, M, o, n, length, x, p, y, q):
     """y = x M for `count` matrices in succession (n × n, rows padded to `length`); each y has `length` numbers."""
-    o, p, q, n, length = U(o), U(p), U(q), U(n), U(length)
+    o, p, q, n, length, one = U(o), U(p), U(q), U(n), U(length), U(1)
     for _ in range(U(count)):
-        k = U(0)
-        while k + W < length:
+        for k in range(
+            U(0), length, W + W
+        ):  # eight columns, of even and odd rows: sums that do not wait for each other
+            right = W if k + W < length else U(0)
             a, b, row = broadcast(0.0), broadcast(0.0), o + k
-            for i in range(n):
-                value = broadcast(x[p + i])
-                a, b, row = plus(a, value, load(M, row)), plus(b, value, load(M, row + W)), row + length
-            store(y, q + k, a)
-            store(y, q + k + W, b)
-            k += W + W
-        if k < length:
-            a, row = broadcast(0.0), o + k
-            for i in range(n):
-                a, row = plus(a, broadcast(x[p + i]), load(M, row)), row + length
-            store(y, q + k, a)
+            c, d, i = a, b, U(0)
+            while i + one < n:
+                even, odd, below = broadcast(x[p + i]), broadcast(x[p + i + one]), row + length
+                a, b = plus(a, even, load(M, row)), plus(b, even, load(M, row + right))
+                c, d = plus(c, odd, load(M, below)), plus(d, odd, load(M, below + right))
+                row, i = below + length, i + one + one
+            if i < n:
+                even = broadcast(x[p + i])
+                a, b = plus(a, even, load(M, row)), plus(b, even, load(M, row + right))
+            store(y, q + k, add(a, c))
+            if right:
+                store(y, q + k + W, add(b, d))
         o += n * length
         q += length
+
+
+@inner
+def multiply_rows(rows, M, o, n, x, p, y, q):
+    """y = M x for M of rows × n, both multiples of four: four rows at a time."""
+    o, n, p, q = U(o), U(n), U(p), U(q)
+    for i in range(U(0), U(rows), W):
+        a, b, c, d = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
+        r0 = o + i * n
+        r1, r2, r3 = r0 + n, r0 + n + n, r0 + n + n + n
+        for s in range(U(0), n, W):
+            value = load(x, p + s)
+            a, b = plus(a, load(M, r0 + s), value), plus(b, load(M, r1 + s), value)
+            c, d = plus(c, load(M, r2 + s), value), plus(d, load(M, r3 + s), value)
+        store(y, q + i, totals(a, b, c, d))
 
 
 # --- of any length --------------------------------------------------------------------------------------------------------
@@ -147,6 +165,19 @@ def copy(n, x, p, y, q):
     p, q = U(p), U(q)
     for i in range(U(n)):
         y[q + i] = x[p + i]
+
+
+@inner
+def swap(n, x, p, y, q):
+    """Exchanges n numbers of x and y."""
+    p, q, n = U(p), U(q), U(n)
+    fours = n - n % W
+    for k in range(U(0), fours, W):
+        four = load(x, p + k)
+        store(x, p + k, load(y, q + k))
+        store(y, q + k, four)
+    for k in range(fours, n):
+        x[p + k], y[q + k] = y[q + k], x[p + k]
 
 
 @inner
