@@ -42,6 +42,12 @@ def axis(i, n_rot):
     return 2 if n_rot == 1 else i
 
 
+@hot
+def mean_deformation(B, i):
+    """Where in w η̄ is: after η₁."""
+    return B[i, t.W_Q1] + t.Q_ETA + B[i, t.LONG]
+
+
 @inner
 def set_constant_tangent(B, i, data, w, h):
     """Sets D0 = 2/h M_ff + h/2 K + R_d, and the constant part of the tangent, for a step size.
@@ -161,7 +167,7 @@ def end_configuration(B, i, w, h):
     A, A1 = q + t.Q_A, q1 + t.Q_A
     for k in range(lin):
         w[q1 + k] = w[q + k] + h * w[x + k]
-    eta, end, v, mean = U(q + t.Q_ETA), U(q1 + t.Q_ETA), U(x + lin + rot), U(B[i, t.W_MEAN])
+    eta, end, v, mean = U(q + t.Q_ETA), U(q1 + t.Q_ETA), U(x + lin + rot), U(mean_deformation(B, i))
     for k in range(U(0), U(B[i, t.LONG]), W):
         start, rate = load(w, eta + k), load(w, v + k)
         store(w, end + k, plus(start, broadcast(h), rate))
@@ -272,7 +278,7 @@ def stresses(B, i, data, index, w, v, h):
     """Sets B = D + Qη̄ and s̄ = s₀ + (½h + τ)Bv (exact: ε is quadratic), plus T Bv if damping is a matrix."""
     s, mean, strain = B[i, t.N_STRAIN], U(B[i, t.W_SBAR]), U(B[i, t.W_EPS])
     factor = broadcast(0.5 * h + data[B[i, t.D_MASS] + t.TIME])
-    strain_slopes(B, i, data, index, w, B[i, t.W_MEAN])
+    strain_slopes(B, i, data, index, w, mean_deformation(B, i))
     multiply_rows(s, w, B[i, t.W_BM], B[i, t.LONG], w, v, w, B[i, t.W_SBAR])
     for a in range(U(0), U(s), W):
         store(w, mean + a, plus(load(w, strain + a), factor, load(w, mean + a)))
@@ -325,7 +331,7 @@ def accept(B, i, data, index, w, h):
     v = x + lin + rot
     if B[i, t.DAMPED]:
         if B[i, t.N_STRAIN]:
-            strain_slopes(B, i, data, index, w, B[i, t.W_MEAN])
+            strain_slopes(B, i, data, index, w, mean_deformation(B, i))
         w[B[i, t.W_LOSS]] += h * loss(B, i, data, w, v)
     copy(t.Q_ETA + n, w, q1, w, q)
     for k in range(lin):

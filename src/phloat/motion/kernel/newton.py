@@ -199,7 +199,7 @@ def undo_correction(m, w):
     """Subtracts the last correction from x and λ."""
     B = m.bodies
     for i in range(len(B)):
-        add_4(B[i, t.WIDE], 1.0, w, B[i, t.W_Y], w, B[i, t.W_X])
+        add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_Y], w, B[i, t.W_X])
     axpy(m.offsets[t.MULTIPLIERS], -1.0, w, m.offsets[t.DELTA], w, m.offsets[t.LAM])
 
 

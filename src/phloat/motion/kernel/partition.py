@@ -119,14 +119,16 @@ def _factors(m, w, i, gravity, h):
 
 @hot
 def _update(m, w, i):
-    """Adds δx_i = D_i⁻¹G_iᵀ δλ − y to x; y is replaced by −δx_i."""
+    """Adds δx_i = D_i⁻¹G_iᵀ δλ − y to x; y is replaced by δx_i."""
     B, J, G = m.bodies, m.entries, m.incidences
     wide, y = B[i, t.WIDE], B[i, t.W_Y]
+    for k in range(wide):
+        w[y + k] = -w[y + k]
     for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
         lam, to = m.offsets[t.DELTA] + J[G[g, t.G_ENTRY], t.J_LAM], B[i, t.W_SOL] + G[g, t.G_COLUMN] * wide
         for r in range(G[g, t.G_ROWS]):
-            add_4(wide, -w[lam + r], w, to + r * wide, w, y)
-    add_4(wide, -1.0, w, y, w, B[i, t.W_X])
+            add_4(wide, w[lam + r], w, to + r * wide, w, y)
+    add_4(wide, 1.0, w, y, w, B[i, t.W_X])
 
 
 @inner

@@ -65,8 +65,14 @@ def start_ports(m, w):
 
 @inner
 def predict(m, w, iw, weights):
-    """Initial unknowns: extrapolated from the last three steps with these weights; at first the velocities of the state."""
+    """Initial unknowns: extrapolated from the last three steps with these weights; at first the velocities of the state.
+
+    Also sets the ends on the ground, where they do not depend on the unknowns.
+    """
     B, started = m.bodies, iw[t.I_STARTED]
+    for e in range(len(m.ends)):
+        if m.ends[e, t.E_BODY] < 0:
+            ground_end(m.ends, e, w)
     for i in range(len(B)):
         x, x_1, x_2, x_3 = B[i, t.W_X], B[i, t.W_OLD], B[i, t.W_OLDER], B[i, t.W_OLDEST]
         for k in range(B[i, t.SIZE]):
@@ -175,9 +181,6 @@ def accept_step(m, w, iw, h):
 def take_step(m, w, iw, gravity, h, weights):
     """Takes one step of size h from the state in w and returns the status; if it fails, the state is unchanged."""
     run_all(m, w, gravity, h, START)
-    for e in range(len(m.ends)):
-        if m.ends[e, t.E_BODY] < 0:
-            ground_end(m.ends, e, w)
     predict(m, w, iw, weights)
     copy(m.offsets[t.MULTIPLIERS], w, m.offsets[t.LAM], w, m.offsets[t.SAVED])
     status = DIVERGED

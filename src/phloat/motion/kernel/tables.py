@@ -33,8 +33,7 @@ W_DW = 59  # in w, of the kind: the constant part of D, wide × wide
 FIRST_END, N_END = 61, 62  # in the list of ends by body
 LONG = 60  # deformation coordinates, to a multiple of four: rows of numbers by coordinate are padded with zeros
 W_T = 63  # in w: scratch of the range of the body
-W_MEAN = 64  # η̄
-BODY_COLUMNS = 72
+BODY_COLUMNS = 64  # rows of 256 bytes
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean

@@ -6,7 +6,7 @@ Offsets are converted to unsigned integers: Numba then omits the test for negati
 import numpy as np
 
 from phloat.motion.kernel.machine.compiler import exact, hot, inner
-from phloat.motion.kernel.machine.simd import FOUR, absolute, add, broadcast, load, plus, store, times, total, totals
+from phloat.motion.kernel.machine.simd import FOUR, absolute, broadcast, load, plus, store, times, total, totals
 
 U = np.uintp
 W = U(FOUR)
@@ -93,25 +93,22 @@ def add_sizes(M, o, rows, n, x, p, y, q):
 @inner
 def matrix_products(count, M, o, n, length, x, p, y, q):
     """y = x M for `count` matrices in succession (n × n, rows padded to `length`); each y has `length` numbers."""
-    o, p, q, n, length, one = U(o), U(p), U(q), U(n), U(length), U(1)
+    o, p, q, n, length = U(o), U(p), U(q), U(n), U(length)
     for _ in range(U(count)):
-        for k in range(
-            U(0), length, W + W
-        ):  # eight columns, of even and odd rows: sums that do not wait for each other
-            right = W if k + W < length else U(0)
+        k = U(0)
+        while k + W < length:
             a, b, row = broadcast(0.0), broadcast(0.0), o + k
-            c, d, i = a, b, U(0)
-            while i + one < n:
-                even, odd, below = broadcast(x[p + i]), broadcast(x[p + i + one]), row + length
-                a, b = plus(a, even, load(M, row)), plus(b, even, load(M, row + right))
-                c, d = plus(c, odd, load(M, below)), plus(d, odd, load(M, below + right))
-                row, i = below + length, i + one + one
-            if i < n:
-                even = broadcast(x[p + i])
-                a, b = plus(a, even, load(M, row)), plus(b, even, load(M, row + right))
-            store(y, q + k, add(a, c))
-            if right:
-                store(y, q + k + W, add(b, d))
+            for i in range(n):
+                value = broadcast(x[p + i])
+                a, b, row = plus(a, value, load(M, row)), plus(b, value, load(M, row + W)), row + length
+            store(y, q + k, a)
+            store(y, q + k + W, b)
+            k += W + W
+        if k < length:
+            a, row = broadcast(0.0), o + k
+            for i in range(n):
+                a, row = plus(a, broadcast(x[p + i]), load(M, row)), row + length
+            store(y, q + k, a)
         o += n * length
         q += length
 
