@@ -55,7 +55,9 @@ def moved(build, t_end, steps, every, look, scheme="midpoint", u=None, alone=Fal
 
 def stepped(system, state, t_end, steps, tolerance):
     """The steps alone, as ../chains.py has them: neither checks before nor results after."""
-    runner = KernelRun(Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps), tolerance=tolerance)
+    runner = KernelRun(
+        Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps), tolerance=tolerance
+    )
     begin = time.process_time()
     run_to_end(FixedSteps(runner, t_end / steps))
     return {"seconds": time.process_time() - begin, "steps": steps}
