@@ -39,7 +39,7 @@ def moved(build, t_end, steps, every, look, scheme="midpoint", u=None, alone=Fal
         return ph.simulate(*model, t_end, dt=t_end / steps, output=every, u=u, scheme=SCHEMES[scheme])
 
     if alone:
-        return stepped(*build(), t_end, steps)
+        return stepped(*build(), t_end, steps, SCHEMES[scheme].newton)
     (system, _), result, took = clocked(build, go)
     n = result.info["steps"]
     return took | {
@@ -53,9 +53,11 @@ def moved(build, t_end, steps, every, look, scheme="midpoint", u=None, alone=Fal
     }
 
 
-def stepped(system, state, t_end, steps):
+def stepped(system, state, t_end, steps, tolerance):
     """The steps alone, as ../chains.py has them: neither checks before nor results after."""
-    runner = KernelRun(Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps))
+    runner = KernelRun(
+        Task(system, state, 0.0, t_end, t_end / steps, Inputs(system), output=steps), tolerance=tolerance
+    )
     begin = time.process_time()
     run_to_end(FixedSteps(runner, t_end / steps))
     return {"seconds": time.process_time() - begin, "steps": steps}

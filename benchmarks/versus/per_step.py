@@ -10,6 +10,7 @@ LINKS = (2, 8, 32, 64)
 STEPS, T_END, SAMPLES = 500, 0.5, 1
 CHAINS = {  # coordinates a link: all velocities of a link, 3 of them rigid in phloat; absolute positions and slopes in Exudyn
     "phloat, 2 elements": {"code": "phloat", "elements": 2},
+    "phloat, 2 elements, loose": {"code": "phloat", "elements": 2, "scheme": "loose"},
     "phloat, 3 elements": {"code": "phloat", "elements": 3},
     "phloat, 2 bending modes": {"code": "phloat", "elements": 16, "modes": 2},
     "Exudyn, 2 cables": {"code": "exudyn", "elements": 2},
@@ -17,6 +18,7 @@ CHAINS = {  # coordinates a link: all velocities of a link, 3 of them rigid in p
 }
 BESIDE = {
     "phloat, 2 elements": "Exudyn, 2 cables",
+    "phloat, 2 elements, loose": "Exudyn, 2 cables",
     "phloat, 3 elements": "Exudyn, 3 cables",
     "phloat, 2 bending modes": "Exudyn, 2 cables",
     "phloat, solid": "Exudyn, solid (FFRF)",

@@ -246,7 +246,8 @@ CHAIN_NOTE = [
     "",
     "500 steps of 1 ms of links let go along the horizontal. Coordinates of phloat are 3 rigid ones a link and those of its "
     "deformation; Exudyn's are positions and slopes of nodes. Exudyn with the quicker of its dense and sparse LU and the "
-    "quicker of two tolerances; phloat iterates to round-off. Neither start of a run nor model is in the times.",
+    "quicker of two tolerances; phloat iterates to round-off, where loose to 1e-6 of the terms. "
+    "Neither start of a run nor model is in the times.",
     "",
 ]
 SOLID_NOTE = [

@@ -115,6 +115,30 @@ def test_positions_of_the_composition_are_of_fourth_order(problem):
     assert found["positions"][-1] < 0.02 * errors(problem, (400,), 2560)["positions"][-1]  # for the same work
 
 
+def damped():
+    """Two arms on hinges with dampers, from rest; the dampers take a third of what gravity gives."""
+    arm = ph.RigidBody(1.0, 0.02 * np.eye(3), center=(0.25, 0.0, 0.0), ports={"C": (0.5, 0.0, 0.0)}).discretise()
+    joints = [ph.Revolute("ground", "a.P", name="shoulder"), ph.Revolute("a.C", "b.P", name="elbow")]
+    joints += [
+        ph.JointDamper("shoulder", damping=0.5),
+        ph.JointDamper("elbow", damping=1.0),
+    ]
+    system = ph.connect({"a": arm, "b": arm}, joints, gravity=(0.0, -9.81, 0.0), plane="xy")
+    return system, ph.place(system)
+
+
+def test_the_composition_is_of_fourth_order_with_dampers_which_take_energy():
+    found = errors(damped, (20, 40, 80), 320, ph.Composition4())
+    np.testing.assert_allclose(orders(found["positions"]), 4.0, atol=0.25)
+    system, state = damped()
+    ledger = ph.energy_ledger(ph.simulate(system, state, T_END, dt=T_END / 20, scheme=ph.Composition4()))
+    assert ledger.relative < 1e-13
+    assert all(np.diff(line).min() > 0.0 and line[-1] > 1e-3 for line in ledger.dissipated.values())
+    exact = ph.simulate(system, state, T_END, scheme=ph.RadauIIA(rtol=1e-10))["b.theta"][-1]
+    fine = ph.simulate(system, state, T_END, dt=T_END / 80, scheme=ph.Composition4())["b.theta"][-1]
+    np.testing.assert_allclose(fine, exact, atol=1e-7)
+
+
 @PROBLEMS
 def test_dense_output_is_as_good_as_the_nodes(problem):
     """Cubic between nodes: what is read between them converges with the order of the step."""

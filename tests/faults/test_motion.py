@@ -1,11 +1,14 @@
 """Runs that cannot be: every bad input of simulate is met by a sentence, and a step that cannot be made says where and why."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from bodies_zoo import steel
 from messages import raises, warns
 
 import phloat as ph
+from phloat.motion.schemes.midpoint import _require_losses
 
 g = 9.81
 
@@ -257,16 +260,33 @@ def test_an_adaptive_step_asks_for_the_sample_time_of_a_controller():
         run(scheme=ph.Midpoint(rtol=1e-4), controller=lambda t, y: {})
 
 
-def test_a_composition_takes_no_damping():
-    damped = ph.connect(
-        {"bob": bar(1.0)}, [ph.Revolute("ground", "bob.P", name="pin"), ph.JointDamper("pin", damping=1.0)], plane="xy"
-    )
-    with raises(ph.errors.InputError, "'pin.damper'", "Composition4"):
-        ph.simulate(damped, ph.place(damped), 1.0, dt=0.1, scheme=ph.Composition4())
-    rod = ph.Beam(1.0, ph.Circle(0.01), steel, damping=ph.KelvinVoigt(1e-4)).discretise(1)
-    soft = ph.connect({"rod": rod}, [ph.Weld("ground", "rod.P")], plane="xy")
-    with raises(ph.errors.InputError, "'rod'"):
-        ph.simulate(soft, ph.place(soft), 1.0, dt=0.1, scheme=ph.Composition4())
+def pinned_bar(*more, damping=None) -> ph.System:
+    rod = bar(1.0) if damping is None else ph.Beam(1.0, ph.Circle(0.01), steel, damping=damping).discretise(1)
+    return ph.connect({"bob": rod}, [ph.Revolute("ground", "bob.P", name="pin"), *more], plane="xy")
+
+
+def test_a_composition_takes_no_friction():
+    rough = pinned_bar(ph.JointFriction("pin", effort=1.0, speed=0.1))
+    with raises(ph.errors.InputError, "'pin.friction'", "Composition4"):
+        ph.simulate(rough, ph.place(rough), 1.0, dt=0.1, scheme=ph.Composition4())
+
+
+def test_a_damper_that_stops_motion_within_a_part_of_a_composition_ends_in_an_error():
+    """The part of 0.6579 h backward has a pole where c h/J = 2/0.6579; J = 1/3 about the pin."""
+    damped = pinned_bar(ph.JointDamper("pin", damping=1.0))
+    h = 2.0 / 0.65796 * (1.0 / 12.0 + 0.25)
+    state = ph.set_moving(damped, ph.place(damped), {"pin.angle_rate": 1.0})
+    with raises(ph.errors.ConvergenceError, "'bob'"):
+        ph.simulate(damped, state, h, dt=h, scheme=ph.Composition4())
+
+
+def test_damping_that_feeds_energy_is_named():
+    soft = pinned_bar(damping=ph.KelvinVoigt(1e-4))
+    result = ph.simulate(soft, ph.place(soft, {"bob.eta": np.full(4, 1e-4)}), 1e-3, dt=1e-4, scheme=ph.Composition4())
+    assert _require_losses(result) is result
+    fed = replace(result, accounts=replace(result.accounts, losses=-result.accounts.losses))
+    with raises(ph.errors.AccuracyError, "'bob'"):
+        _require_losses(fed)
 
 
 @pytest.mark.parametrize("scheme", ["midpoint", ph.Midpoint, None], ids=["a word", "a class", "none"])

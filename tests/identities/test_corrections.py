@@ -355,6 +355,6 @@ def test_each_row_at_a_body_is_solved_into_its_own_column():
     incidences[1:3, [t.G_ROWS, t.G_COLUMN, t.G_MEAN]] = [[2, 0, 200], [3, 2, 240]]
     asked = []
     m = types.SimpleNamespace(bodies=bodies, incidences=incidences)
-    solved = lambda D, at, n, x, of, y, to: asked.append((int(at), int(n), int(of), int(to)))  # noqa: E731
-    as_written(ranges.admittance, apply_inverse=solved)(m, np.zeros(1), 0)
+    solved = lambda rows, D, at, n, x, of, y, to: asked.append((int(at), int(n), int(of), int(to)))  # noqa: E731
+    as_written(ranges.admittance, multiply_rows=solved)(m, np.zeros(1), 0)
     assert asked == [(50, 4, of, 100 + 4 * k) for k, of in enumerate((200, 204, 240, 244, 248))]

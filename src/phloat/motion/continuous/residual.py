@@ -102,7 +102,7 @@ def membrane_forces(m, w, i, out, eta_rows):
     BM, eta, rate = B[i, t.W_BM], B[i, t.W_Q] + 12, B[i, t.W_V] + 6
     if s == 0:
         return
-    strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
+    strain_slopes(B, i, m.data, m.indices, w, eta)
     time, stress = m.data[B[i, t.D_MASS] + 1], B[i, t.W_SBAR]
     for a in range(s):
         w[stress + a] = w[B[i, t.W_EPS] + a]
@@ -131,7 +131,7 @@ def powers(m, w, p, out):
         if B[i, t.DAMPED]:
             eta, v = B[i, t.W_Q] + 12, B[i, t.W_V] + 6
             if B[i, t.N_STRAIN]:
-                strain_slopes(B, i, m.data, m.indices, w, eta, eta, 0.0)
+                strain_slopes(B, i, m.data, m.indices, w, eta)
             out[o + i] = loss(B, i, m.data, w, v)
         constant = p.bodies[i, ev.SHIFT] >= 0 and not p.printed[0]
         out[o + len(B) + i] = neglected_power(m, w, i, p.bodies[i, ev.SHIFT]) if constant else 0.0

@@ -12,8 +12,21 @@ Forces of ports are subtracted in `newton.residuals`. Planar bodies have one axi
 
 from phloat.motion.kernel import tables as t
 from phloat.motion.kernel.machine.compiler import hot, inner
-from phloat.motion.kernel.machine.dense import U, W, add_4, copy, copy_4, dot, dot_4, matrix_products, product, two_sum
-from phloat.motion.kernel.machine.simd import broadcast, load, minus, plus, store, times
+from phloat.motion.kernel.machine.dense import (
+    U,
+    W,
+    add_4,
+    average_4,
+    copy,
+    copy_4,
+    dot,
+    dot_4,
+    matrix_products,
+    multiply_rows,
+    product,
+    two_sum,
+)
+from phloat.motion.kernel.machine.simd import broadcast, load, minus, plus, store, times, total
 
 
 @inner
@@ -27,6 +40,12 @@ def pair(i, j):
 def axis(i, n_rot):
     """The i-th axis of rotation of a body: z in a plane."""
     return 2 if n_rot == 1 else i
+
+
+@hot
+def mean_deformation(B, i):
+    """Where in w η̄ is: after η₁."""
+    return B[i, t.W_Q1] + t.Q_ETA + B[i, t.LONG]
 
 
 @inner
@@ -70,26 +89,25 @@ def momenta(B, i, data, index, w):
     matrix_products(rot, data, B[i, t.D_GAMMA], n, long, w, rate, w, g0)
     for a in range(rot):
         add_4(long, w[omega + axis(a, rot)], w, c + a * long, w, p + t.MOMENTUM_ETA)
-        total = dot_4(long, w, c + a * long, w, rate)
+        moment = dot_4(long, w, c + a * long, w, rate)
         for b in range(rot):
-            total += w[J + pair(a, b)] * w[omega + axis(b, rot)]
-        w[p + a] = total
+            moment += w[J + pair(a, b)] * w[omega + axis(b, rot)]
+        w[p + a] = moment
     strains(B, i, data, index, w, eta, B[i, t.W_EPS])
 
 
 @inner
-def strain_slopes(B, i, data, index, w, eta, v, half):
-    """Sets B = D + Qη at η + half · v; Q is stored in strips of four rows: strain, first row, number of columns, columns."""
+def strain_slopes(B, i, data, index, w, eta):
+    """Sets B = D + Qη; Q is stored in strips of four rows: strain, first row, number of columns, columns."""
     long, BM, entry, value = B[i, t.LONG], B[i, t.W_BM], U(B[i, t.I_QUAD]), U(B[i, t.D_Q])
-    eta, v = U(eta), U(v)
+    eta = U(eta)
     copy_4(B[i, t.N_STRAIN] * long, data, B[i, t.D_D], w, BM)
     for _ in range(B[i, t.N_QUAD]):
         strip, count = U(BM + index[entry] * long + index[entry + U(1)]), U(index[entry + U(2)])
         entry += U(3)
         four = load(w, strip)
         for k in range(count):
-            column = U(index[entry + k])
-            four = plus(four, broadcast(w[eta + column] + half * w[v + column]), load(data, value))
+            four = plus(four, broadcast(w[eta + U(index[entry + k])]), load(data, value))
             value += W
         store(w, strip, four)
         entry += count
@@ -98,13 +116,14 @@ def strain_slopes(B, i, data, index, w, eta, v, half):
 @inner
 def strains(B, i, data, index, w, eta, out):
     """Sets ε(η) + pre-stress, in units of compliance one: ε = ½ (D + B) η."""
-    long, BM = B[i, t.LONG], B[i, t.W_BM]
-    if B[i, t.N_STRAIN] == 0:
+    s, long, linear = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_SBAR]
+    if s == 0:
         return
-    strain_slopes(B, i, data, index, w, eta, eta, 0.0)
-    for k in range(B[i, t.N_STRAIN]):
-        twice = dot_4(long, data, B[i, t.D_D] + k * long, w, eta) + dot_4(long, w, BM + k * long, w, eta)
-        w[out + k] = w[B[i, t.W_PRE] + k] + 0.5 * twice
+    strain_slopes(B, i, data, index, w, eta)
+    multiply_rows(s, data, B[i, t.D_D], long, w, eta, w, linear)
+    multiply_rows(s, w, B[i, t.W_BM], long, w, eta, w, out)
+    average_4(s, w, linear, out, out)
+    add_4(s, 1.0, w, B[i, t.W_PRE], w, out)
 
 
 @inner
@@ -142,14 +161,17 @@ def velocities_at_start(B, i, w):
 
 @hot
 def end_configuration(B, i, w, h):
-    """Sets q₁ and Q: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2 (Cayley), η₁ = η₀ + hv."""
-    n, lin, rot = B[i, t.N_ETA], B[i, t.N_LIN], B[i, t.N_ROT]
+    """Sets q₁ and Q: r₁ = r₀ + hV̄, A₁ = Q(I − [s])⁻¹ with Q = A₀(I + [s]), s = hω̄/2 (Cayley), η₁ = η₀ + hv; and η̄."""
+    lin, rot = B[i, t.N_LIN], B[i, t.N_ROT]
     q, q1, Q, x = B[i, t.W_Q], B[i, t.W_Q1], B[i, t.W_QT], B[i, t.W_X]
     A, A1 = q + t.Q_A, q1 + t.Q_A
     for k in range(lin):
         w[q1 + k] = w[q + k] + h * w[x + k]
-    for k in range(n):
-        w[q1 + t.Q_ETA + k] = w[q + t.Q_ETA + k] + h * w[x + lin + rot + k]
+    eta, end, v, mean = U(q + t.Q_ETA), U(q1 + t.Q_ETA), U(x + lin + rot), U(mean_deformation(B, i))
+    for k in range(U(0), U(B[i, t.LONG]), W):
+        start, rate = load(w, eta + k), load(w, v + k)
+        store(w, end + k, plus(start, broadcast(h), rate))
+        store(w, mean + k, plus(start, broadcast(0.5 * h), rate))
     if rot == 0:
         return
     s0, s1, s2 = 0.0, 0.0, 0.5 * h * w[x + lin + rot - 1]
@@ -175,7 +197,7 @@ def body_residual(B, i, data, index, w, gravity, h):
     x, F, V = B[i, t.W_X], B[i, t.W_F], B[i, t.W_V]
     mass = data[B[i, t.D_MASS]]
     for a in range(lin):
-        w[F + a] = mass * (2.0 * (w[x + a] - w[V + a]) / h - gravity[a])
+        w[F + a] = mass * (2.0 / h * (w[x + a] - w[V + a]) - gravity[a])
     v, F_eta = x + lin + rot, F + lin + rot
     matrix_products(1, w, B[i, t.W_D0], n, long, w, v, w, F_eta)
     add_4(long, 1.0, w, B[i, t.W_B], w, F_eta)
@@ -205,49 +227,61 @@ def rotation_residual(B, i, data, w, h):
 
     − ½ Σ ω₀ω₁ ∂J(η̄) + Σ (c₁ω₁/h − ½ (ω₀ Γᵀη̇₁ + ω₁ Γᵀη̇₀)).
     """
-    long, lin, rot = B[i, t.LONG], B[i, t.N_LIN], B[i, t.N_ROT]
+    long, lin, rot = U(B[i, t.LONG]), B[i, t.N_LIN], B[i, t.N_ROT]
     x, F, omega = B[i, t.W_X] + lin, B[i, t.W_F] + lin, B[i, t.W_V] + t.V_OMEGA
-    v, F_eta = x + rot, F + rot
-    J, c, g0, mean, Gv = B[i, t.W_J], B[i, t.W_C], B[i, t.W_G0], B[i, t.W_NV], B[i, t.W_GV]
+    v, forces = U(x + rot), U(F + rot)
+    J, c, g0, mean, Gv = B[i, t.W_J], U(B[i, t.W_C]), U(B[i, t.W_G0]), U(B[i, t.W_NV]), U(B[i, t.W_GV])
+    rate, inverse = Gv + U(rot) * long, 1.0 / h
     mean_inertia_slopes(B, i, data, w, h)
     for a in range(rot):
-        start, o = w[omega + axis(a, rot)], a * long
+        start, o = w[omega + axis(a, rot)], U(a) * long
         end = 2.0 * w[x + a] - start
-        add_4(long, end / h, w, c + o, w, F_eta)
-        add_4(long, start + end, w, Gv + o, w, F_eta)
-        add_4(long, 0.5 * (end - start), w, g0 + o, w, F_eta)
-        w[F + a] = dot_4(long, w, c + o, w, Gv + rot * long) + h * dot_4(long, w, Gv + o, w, Gv + rot * long)
+        of_c, of_Gv, of_g0 = broadcast(inverse * end), broadcast(start + end), broadcast(0.5 * (end - start))
+        first, second = broadcast(0.0), broadcast(0.0)
+        for k in range(U(0), long, W):
+            row, slope = load(w, c + o + k), load(w, Gv + o + k)
+            first, second = plus(first, row, load(w, rate + k)), plus(second, slope, load(w, rate + k))
+            four = plus(plus(load(w, forces + k), of_c, row), of_Gv, slope)
+            store(w, forces + k, plus(four, of_g0, load(w, g0 + o + k)))
+        w[F + a] = total(plus(first, broadcast(h), second))
     for a in range(rot):
         start_a = w[omega + axis(a, rot)]
         end_a = 2.0 * w[x + a] - start_a
         for b in range(a, rot):
-            start_b, o = w[omega + axis(b, rot)], mean + pair(a, b) * long
+            start_b, o = w[omega + axis(b, rot)], mean + U(pair(a, b)) * long
             end_b = 2.0 * w[x + b] - start_b
-            J1 = w[J + pair(a, b)] + h * dot_4(long, w, v, w, o)
-            w[F + a] += J1 * end_b
             omega_product = start_a * end_b
             if a != b:
-                w[F + b] += J1 * end_a
                 omega_product += start_b * end_a
-            add_4(long, -0.5 * omega_product, w, o, w, F_eta)
+            sums, factor = broadcast(0.0), broadcast(0.5 * omega_product)
+            for k in range(U(0), long, W):
+                slope = load(w, o + k)
+                sums = plus(sums, slope, load(w, v + k))
+                store(w, forces + k, minus(load(w, forces + k), factor, slope))
+            J1 = w[J + pair(a, b)] + h * total(sums)
+            w[F + a] += J1 * end_b
+            if a != b:
+                w[F + b] += J1 * end_a
     p = B[i, t.W_P]
     if rot == 1:
-        w[F] = (w[F] - w[p]) / h
+        w[F] = inverse * (w[F] - w[p])
         return
     m0, m1, m2 = 0.5 * (w[F] + w[p]), 0.5 * (w[F + 1] + w[p + 1]), 0.5 * (w[F + 2] + w[p + 2])
     w[B[i, t.W_PM]], w[B[i, t.W_PM] + 1], w[B[i, t.W_PM] + 2] = m0, m1, m2
-    w[F] = (w[F] - w[p]) / h - (m1 * w[x + 2] - m2 * w[x + 1])
-    w[F + 1] = (w[F + 1] - w[p + 1]) / h - (m2 * w[x] - m0 * w[x + 2])
-    w[F + 2] = (w[F + 2] - w[p + 2]) / h - (m0 * w[x + 1] - m1 * w[x])
+    w[F] = inverse * (w[F] - w[p]) - (m1 * w[x + 2] - m2 * w[x + 1])
+    w[F + 1] = inverse * (w[F + 1] - w[p + 1]) - (m2 * w[x] - m0 * w[x + 2])
+    w[F + 2] = inverse * (w[F + 2] - w[p + 2]) - (m0 * w[x + 1] - m1 * w[x])
 
 
 @inner
 def stresses(B, i, data, index, w, v, h):
     """Sets B = D + Qη̄ and s̄ = s₀ + (½h + τ)Bv (exact: ε is quadratic), plus T Bv if damping is a matrix."""
-    long, factor = B[i, t.LONG], 0.5 * h + data[B[i, t.D_MASS] + t.TIME]
-    strain_slopes(B, i, data, index, w, B[i, t.W_Q] + t.Q_ETA, v, 0.5 * h)
-    for a in range(B[i, t.N_STRAIN]):
-        w[B[i, t.W_SBAR] + a] = w[B[i, t.W_EPS] + a] + factor * dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
+    s, mean, strain = B[i, t.N_STRAIN], U(B[i, t.W_SBAR]), U(B[i, t.W_EPS])
+    factor = broadcast(0.5 * h + data[B[i, t.D_MASS] + t.TIME])
+    strain_slopes(B, i, data, index, w, mean_deformation(B, i))
+    multiply_rows(s, w, B[i, t.W_BM], B[i, t.LONG], w, v, w, B[i, t.W_SBAR])
+    for a in range(U(0), U(s), W):
+        store(w, mean + a, plus(load(w, strain + a), factor, load(w, mean + a)))
     if B[i, t.DAMPED] == t.COUPLED:
         coupled_stresses(B, i, data, w, v, B[i, t.W_SBAR])
 
@@ -266,26 +300,27 @@ def coupled_stresses(B, i, data, w, v, out):
 def loss(B, i, data, w, v):
     """Power lost in damping, vᵀ(R_d + BᵀTB)v (W); needs B from `strain_slopes`."""
     n, s, long, rate, T = B[i, t.N_ETA], B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1], B[i, t.D_MASS] + t.VISCOSITY
-    total = 0.0
+    power = 0.0
     for k in range(n):
-        total += w[v + k] * dot_4(long, data, B[i, t.D_RD] + k * long, w, v)
+        power += w[v + k] * dot_4(long, data, B[i, t.D_RD] + k * long, w, v)
     for a in range(s):
         w[rate + a] = dot_4(long, w, B[i, t.W_BM] + a * long, w, v)
-        total += data[B[i, t.D_MASS] + t.TIME] * w[rate + a] * w[rate + a]
+        power += data[B[i, t.D_MASS] + t.TIME] * w[rate + a] * w[rate + a]
     if B[i, t.DAMPED] == t.COUPLED:
         for a in range(s):
-            total += w[rate + a] * dot(data, T + a * s, w, rate, s)
-    return total
+            power += w[rate + a] * dot(data, T + a * s, w, rate, s)
+    return power
 
 
 @inner
 def membrane_residual(B, i, data, index, w, v, out, h):
     """Adds Bᵀs̄."""
-    long = B[i, t.LONG]
-    if B[i, t.N_STRAIN]:
-        stresses(B, i, data, index, w, v, h)
-    for a in range(B[i, t.N_STRAIN]):
-        add_4(long, w[B[i, t.W_SBAR] + a], w, B[i, t.W_BM] + a * long, w, out)
+    s, long, forces = B[i, t.N_STRAIN], B[i, t.LONG], B[i, t.W_B1]
+    if s == 0:
+        return
+    stresses(B, i, data, index, w, v, h)
+    matrix_products(1, w, B[i, t.W_BM], s, long, w, B[i, t.W_SBAR], w, forces)
+    add_4(long, 1.0, w, forces, w, out)
 
 
 @inner
@@ -296,7 +331,7 @@ def accept(B, i, data, index, w, h):
     v = x + lin + rot
     if B[i, t.DAMPED]:
         if B[i, t.N_STRAIN]:
-            strain_slopes(B, i, data, index, w, q + t.Q_ETA, v, 0.5 * h)
+            strain_slopes(B, i, data, index, w, mean_deformation(B, i))
         w[B[i, t.W_LOSS]] += h * loss(B, i, data, w, v)
     copy(t.Q_ETA + n, w, q1, w, q)
     for k in range(lin):

@@ -13,8 +13,20 @@ from phloat.motion.kernel.machine.block_solve import backsolve, factorise
 from phloat.motion.kernel.machine.compiler import hot, inner, rare
 from phloat.motion.kernel.machine.dense import EPS, add_4, axpy, dot_4, fill
 from phloat.motion.kernel.machine.threads import SINGULAR_BODY, THREAD_COUNT, no_inline
-from phloat.motion.kernel.partition import FACTORS, MOVE, RESIDUAL, SOLVE, UPDATE, add_ones, assemble, run_all, run_job
-from phloat.motion.kernel.ports import carry_end, carry_mean, clear, forces_on_body, port_end
+from phloat.motion.kernel.partition import (
+    FACTORS,
+    FORCES,
+    MOVE,
+    RESIDUAL,
+    SOLVE,
+    UPDATE,
+    add_ones,
+    assemble,
+    motions,
+    run_all,
+    run_job,
+)
+from phloat.motion.kernel.ports import carry_end, carry_mean, clear
 from phloat.motion.kernel.rows import coefficients, law_resistance, pull
 
 ROUND_OFF = 16.0  # round-offs of the terms of an equation below which it counts as solved
@@ -31,12 +43,9 @@ def residuals(m, w, iw, gravity, h, with_residuals):
 
     Returns the largest residual in round-offs of the terms that it sums (0 without residuals; scales exist once there are factors).
     """
-    B, E, J = m.bodies, m.ends, m.entries
+    B, J = m.bodies, m.entries
     largest, iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = 0.0, -1, -1
     run_all(m, w, gravity, h, RESIDUAL if with_residuals else MOVE)
-    for e in range(len(E)):
-        port_end(B, E, e, m.data, w, t.SCRATCH, h)
-        clear(w, E[e, t.E_OUT])
     for j in range(len(J)):
         if J[j, t.J_RATES]:
             set_velocity_gaps(m, w, j, h)
@@ -44,16 +53,12 @@ def residuals(m, w, iw, gravity, h, with_residuals):
         if with_residuals and J[j, t.J_UNKNOWN]:
             largest = relative_entry_residual(m, w, iw, j, h, largest)
     if with_residuals:
-        for e in range(len(E)):
-            if E[e, t.E_BODY] >= 0:
-                forces_on_body(B, E, e, m.data, w)
-                if E[e, t.E_TURNS] == t.AREA:
-                    add_area_magnitudes(B, E, e, w)
-                else:
-                    add_port_magnitudes(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[E[e, t.E_BODY], t.W_PORTS])
-        for i in range(len(B)):
-            add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_GAM], w, B[i, t.W_F])
-            largest = relative_body_residual(B, i, w, iw, largest)
+        run_all(m, w, gravity, h, FORCES)
+        for r in range(len(m.ranges)):
+            size = B[m.ranges[r, 0], t.W_T] + t.LARGEST
+            if w[size] > largest:
+                largest = w[size]
+                iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = int(w[size + 1]), -1
     return largest
 
 
@@ -72,7 +77,7 @@ def apply_entry(m, w, j, h):
             w[o + t.GAP1] = w[B + t.C + i] - w[A + t.C + i]
             w[on_A + t.FORCE + i] -= w[lam + k]
             w[on_B + t.FORCE + i] += w[lam + k]
-            w[c + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
+            w[c + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) * (1.0 / h)
             w[o + t.ALPHA] = 1.0
             continue
         coefficients(R, T, r, m.data, w, E[a, t.E_START], A, E[b, t.E_START], B)
@@ -83,7 +88,7 @@ def apply_entry(m, w, j, h):
         if R[r, t.R_DROPPED]:
             w[c + k] = 0.0
         elif R[r, t.R_MODE] == t.CLOSED:
-            w[c + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) / h
+            w[c + k] = (w[o + t.GAP1] - w[o + t.TARGET1]) * (1.0 / h)
             w[o + t.ALPHA] = 1.0
         else:
             force, weight = law_resistance(R, r, m.data, m.indices, w, h)
@@ -179,13 +184,11 @@ def correct(m, w, gravity, h):
         w[delta + k] = -w[c + k]
     run_all(m, w, gravity, h, SOLVE)
     for i in range(len(B)):
-        wide, y = B[i, t.WIDE], B[i, t.W_Y]
         for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
-            j = G[g, t.G_ENTRY]
+            j, motion = G[g, t.G_ENTRY], motions(B, i) + G[g, t.G_COLUMN]
             for r in range(G[g, t.G_ROWS]):
                 if not R[J[j, t.J_ROW] + r, t.R_DROPPED]:
-                    total = dot_4(wide, w, G[g, t.G_HAT] + r * wide, w, y)
-                    w[delta + J[j, t.J_LAM] + r] += w[R[J[j, t.J_ROW] + r, t.R_COEF] + t.ALPHA] * total
+                    w[delta + J[j, t.J_LAM] + r] += w[R[J[j, t.J_ROW] + r, t.R_COEF] + t.ALPHA] * w[motion + r]
     backsolve(m.order, m.blocks, m.entry_of, m.sweep, w, delta, m.offsets[t.PIVOTS])
     run_all(m, w, gravity, h, UPDATE)
     axpy(m.offsets[t.MULTIPLIERS], 1.0, w, delta, w, m.offsets[t.LAM])
@@ -204,51 +207,12 @@ def undo_correction(m, w):
 
 
 @hot
-def add_port_magnitudes(w, force, port, turns, to):
-    """Adds the magnitude of the force at a port to w[to], and that of its moments to w[to + 1], both without cancellation."""
-    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
-    moment = size * (abs(w[port + t.ARM]) + abs(w[port + t.ARM + 1]) + abs(w[port + t.ARM + 2]))
-    if turns:
-        for k in range(12):
-            moment += abs(w[force + t.ON_DIR + k])
-    w[to] += size
-    w[to + 1] += moment
-
-
-@inner
-def add_area_magnitudes(B, E, e, w):
-    """Adds the magnitudes of the force and the moment of a pressure."""
-    i, force, pressure = E[e, t.E_BODY], E[e, t.E_MEAN], abs(w[E[e, t.E_OUT]])
-    for k in range(B[i, t.N_LIN] + B[i, t.N_ROT]):
-        w[B[i, t.W_PORTS] + (0 if k < B[i, t.N_LIN] else 1)] += pressure * abs(w[force + k])
-
-
-@hot
-def larger(iw, largest, size, scale, body, entry):
-    """The larger of `largest` and size / (ε scale); if the latter, iw gets the indices of its body and entry."""
+def larger(iw, largest, size, scale, entry):
+    """The larger of `largest` and size / (ε scale); if the latter, iw gets its entry."""
     if size > largest * EPS * scale:
         largest = size / (EPS * scale) if scale > 0.0 else np.inf
-        iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = body, entry
+        iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = -1, entry
     return largest
-
-
-@hot
-def relative_body_residual(B, i, w, iw, largest):
-    """The larger of `largest` and the residual of body i in round-offs of its terms, all in the unit √D_kk; infinite if NaN."""
-    size, scale, total = 0.0, 0.0, 0.0
-    F, s, u, lin, rot = B[i, t.W_F], B[i, t.W_SCALE], B[i, t.W_UNIT], B[i, t.N_LIN], B[i, t.N_ROT]
-    for k in range(B[i, t.SIZE]):
-        port = abs(w[B[i, t.W_GAM] + k])
-        if k < lin + rot:
-            port = w[B[i, t.W_PORTS]] if k < lin else w[B[i, t.W_PORTS] + 1]
-        residual = abs(w[F + k]) * w[u + k]
-        size, total = max(size, residual), total + residual
-        scale = max(scale, (w[s + k] + port) * w[u + k])
-    if not total <= 1e300:  # max() may skip a NaN, a sum does not
-        if largest < np.inf:  # else the residual of a joint is NaN already, and is the cause
-            iw[t.I_WORST_BODY], iw[t.I_WORST_ENTRY] = i, -1
-        return np.inf
-    return larger(iw, largest, size, scale, i, -1)
 
 
 @hot
@@ -265,7 +229,7 @@ def relative_entry_residual(m, w, iw, j, h, largest):
         size, power = abs(w[m.offsets[t.RIGHT] + J[j, t.J_LAM] + k]), R[r, t.R_POWER]
         unit = length if power == 1 else 1.0 if power == 0 else length**power
         if R[r, t.R_MODE] == t.CLOSED:
-            scale = unit / abs(h)
+            scale = unit * (1.0 / abs(h))
         else:
             law = abs(w[R[r, t.R_COEF] + t.GAP0]) + abs(w[R[r, t.R_COEF] + t.GAP1])
             law += unit  # a gap near zero has the round-off of the lengths that it is the difference of
@@ -273,5 +237,5 @@ def relative_entry_residual(m, w, iw, j, h, largest):
         if not size <= 1e300:
             iw[t.I_WORST_ENTRY], iw[t.I_WORST_BODY] = j, -1
             return np.inf
-        largest = larger(iw, largest, size, scale, -1, j)
+        largest = larger(iw, largest, size, scale, j)
     return largest

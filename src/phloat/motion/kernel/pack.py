@@ -172,6 +172,8 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
     body = arrays.body
     n, lin, rot = body.coordinates, arrays.linear, arrays.turning
     D, triples, values = arrays.membrane
+    more = padded_length(len(D)) - len(D)  # strains of zero, as four are computed at a time
+    D, viscosity = np.pad(D, ((0, more), (0, 0))), np.pad(arrays.T, (0, more)) if arrays.T.size else arrays.T
     j0, j1, N = arrays.rotary
     c0, Gamma = arrays.coupling
     row[[t.N_ETA, t.N_LIN, t.N_ROT, t.SIZE]] = n, lin, rot, lin + rot + n
@@ -179,7 +181,7 @@ def constants(arrays: Arrays, data: Buffer, index: Buffer, w: Buffer) -> np.ndar
     row[[t.N_STRAIN, t.N_QUAD, t.DAMPED]] = len(D), len(stripped), arrays.damped
     long = row[t.LONG] = padded_length(n)
     offsets: dict[int, Any] = {
-        t.D_MASS: np.concatenate([[body.inertia.m, body.elastic.time], arrays.T.ravel()]),
+        t.D_MASS: np.concatenate([[body.inertia.m, body.elastic.time], viscosity.ravel()]),
         t.D_J0: j0,
         t.D_J1: pad_rows(j1),
         t.D_C0: pad_rows(c0),  # after j1
@@ -262,7 +264,7 @@ class _Tables:
             counts = table[mine, t.G_ROWS]
             table[mine, t.G_COLUMN] = np.cumsum(counts) - counts
             self.bodies[i, [t.FIRST_INC, t.N_INC, t.N_MULT]] = mine[0], len(mine), counts.sum()
-            self.bodies[i, t.W_SOL] = self.w.reserve(int(self.bodies[i, t.WIDE] * counts.sum()))
+            self.bodies[i, t.W_SOL] = self.w.reserve(int((self.bodies[i, t.WIDE] + 1) * counts.sum()))
         return table
 
     def _model(self, tables: dict[str, Any], ends_by_body: np.ndarray) -> KernelModel:

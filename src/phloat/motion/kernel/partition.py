@@ -7,15 +7,16 @@ import numpy as np
 
 from phloat.motion.kernel import body as of_body, tables as t
 from phloat.motion.kernel.machine import threads
-from phloat.motion.kernel.machine.compiler import inner
-from phloat.motion.kernel.machine.dense import add_4, dot_4, fill
-from phloat.motion.kernel.machine.inverse import apply_inverse, invert
+from phloat.motion.kernel.machine.compiler import hot, inner
+from phloat.motion.kernel.machine.dense import EPS, U, W, add_4, dot_4, fill, multiply_rows
+from phloat.motion.kernel.machine.inverse import invert
+from phloat.motion.kernel.machine.simd import absolute, add, broadcast, largest_of, load, maximum, times, total
 from phloat.motion.kernel.port_tangent import geometric_tangent, port_tangent
+from phloat.motion.kernel.ports import clear, forces_on_body, port_end
 from phloat.motion.kernel.tangent import equation_scales, tangent, unit_scales
 
-START, MOVE, RESIDUAL, FACTORS, SOLVE, UPDATE = map(
-    np.int64, range(6)
-)  # no literals: `run_all` is compiled once for all jobs
+# no literals: `run_all` is compiled once for all jobs
+START, MOVE, RESIDUAL, FORCES, FACTORS, SOLVE, UPDATE = map(np.int64, range(7))
 
 
 @inner
@@ -26,15 +27,19 @@ def run_job(m, w, gravity, h, job, r):
     if job == START:
         for i in range(first, last):
             of_body.start_step(B, i, m.data, m.indices, w, h)
-    elif job == MOVE:
+    elif job == MOVE or job == RESIDUAL:
         for i in range(first, last):
             of_body.end_configuration(B, i, w, h)
-    elif job == RESIDUAL:
+            if job == RESIDUAL:
+                of_body.body_residual(B, i, m.data, m.indices, w, gravity, h)
+            _ports(m, w, i, h)
+    elif job == FORCES:
+        size = B[first, t.W_T] + t.LARGEST
+        w[size], w[size + 1] = 0.0, -1.0
         for i in range(first, last):
-            of_body.end_configuration(B, i, w, h)
-            of_body.body_residual(B, i, m.data, m.indices, w, gravity, h)
-            fill(B[i, t.WIDE], 0.0, w, B[i, t.W_GAM])
-            w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
+            residual = _forces(m, w, i)
+            if residual > w[size]:
+                w[size], w[size + 1] = residual, i
     elif job == FACTORS:
         m.threads[threads.SINGULAR_BODY + r] = -1
         for i in range(first, last):
@@ -43,10 +48,55 @@ def run_job(m, w, gravity, h, job, r):
                 return
     elif job == SOLVE:
         for i in range(first, last):
-            apply_inverse(w, B[i, t.W_D], B[i, t.WIDE], w, B[i, t.W_F], w, B[i, t.W_Y])
+            _solve(m, w, i)
     else:
         for i in range(first, last):
             _update(m, w, i)
+
+
+@hot
+def _ports(m, w, i, h):
+    """Computes the ports of body i at the end of the step, and sets the forces on them to zero."""
+    B, E = m.bodies, m.ends
+    for k in range(B[i, t.FIRST_END], B[i, t.FIRST_END] + B[i, t.N_END]):
+        e = m.ends_by_body[k]
+        port_end(B, E, e, m.data, w, B[i, t.W_T], h)
+        clear(w, E[e, t.E_OUT])
+
+
+@hot
+def _forces(m, w, i):
+    """Subtracts the forces of the ports of body i from F; returns its residual in round-offs of its terms."""
+    B, E = m.bodies, m.ends
+    fill(B[i, t.WIDE], 0.0, w, B[i, t.W_GAM])
+    w[B[i, t.W_PORTS]], w[B[i, t.W_PORTS] + 1] = 0.0, 0.0
+    for k in range(B[i, t.FIRST_END], B[i, t.FIRST_END] + B[i, t.N_END]):
+        e = m.ends_by_body[k]
+        forces_on_body(B, E, e, m.data, w)
+        if E[e, t.E_TURNS] == t.AREA:
+            add_area_magnitudes(B, E, e, w)
+        else:
+            add_port_magnitudes(w, E[e, t.E_OUT], E[e, t.E_MEAN], E[e, t.E_TURNS], B[i, t.W_PORTS])
+    add_4(B[i, t.WIDE], -1.0, w, B[i, t.W_GAM], w, B[i, t.W_F])
+    return relative_body_residual(B, i, w)
+
+
+@hot
+def _solve(m, w, i):
+    """Sets y = D_i⁻¹F_i and the motions Ĝ_i y of its rows."""
+    B, G = m.bodies, m.incidences
+    wide, y = B[i, t.WIDE], B[i, t.W_Y]
+    multiply_rows(wide, w, B[i, t.W_D], wide, w, B[i, t.W_F], w, y)
+    for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
+        motion = motions(B, i) + G[g, t.G_COLUMN]
+        for r in range(G[g, t.G_ROWS]):
+            w[motion + r] = dot_4(wide, w, G[g, t.G_HAT] + r * wide, w, y)
+
+
+@hot
+def motions(B, i):
+    """Where in w the motions of the rows of body i are: after D_i⁻¹G_iᵀ."""
+    return B[i, t.W_SOL] + B[i, t.WIDE] * B[i, t.N_MULT]
 
 
 @inner
@@ -67,7 +117,7 @@ def _factors(m, w, i, gravity, h):
     return True
 
 
-@inner
+@hot
 def _update(m, w, i):
     """Adds δx_i = D_i⁻¹G_iᵀ δλ − y to x; y is replaced by δx_i."""
     B, J, G = m.bodies, m.entries, m.incidences
@@ -124,7 +174,7 @@ def admittance(m, w, i):
     for g in range(B[i, t.FIRST_INC], B[i, t.FIRST_INC] + B[i, t.N_INC]):
         for k in range(G[g, t.G_ROWS]):
             to = B[i, t.W_SOL] + (G[g, t.G_COLUMN] + k) * wide
-            apply_inverse(w, B[i, t.W_D], wide, w, G[g, t.G_MEAN] + k * wide, w, to)
+            multiply_rows(wide, w, B[i, t.W_D], wide, w, G[g, t.G_MEAN] + k * wide, w, to)
 
 
 @inner
@@ -159,3 +209,44 @@ def add_ones(m, w, pivots):
                 if R[r, t.R_DROPPED] or R[r, t.R_MODE] != t.CLOSED:
                     w[diagonal] += 1.0
                 w[pivots + J[j, t.J_LAM] + k] = w[diagonal]
+
+
+# --- residuals relative to the round-off of the terms they are sums of ------------------------
+
+
+@hot
+def add_port_magnitudes(w, force, port, turns, to):
+    """Adds the magnitude of the force at a port to w[to], and that of its moments to w[to + 1], both without cancellation."""
+    size = abs(w[force]) + abs(w[force + 1]) + abs(w[force + 2])
+    moment = size * (abs(w[port + t.ARM]) + abs(w[port + t.ARM + 1]) + abs(w[port + t.ARM + 2]))
+    if turns:
+        for k in range(12):
+            moment += abs(w[force + t.ON_DIR + k])
+    w[to] += size
+    w[to + 1] += moment
+
+
+@inner
+def add_area_magnitudes(B, E, e, w):
+    """Adds the magnitudes of the force and the moment of a pressure."""
+    i, force, pressure = E[e, t.E_BODY], E[e, t.E_MEAN], abs(w[E[e, t.E_OUT]])
+    for k in range(B[i, t.N_LIN] + B[i, t.N_ROT]):
+        w[B[i, t.W_PORTS] + (0 if k < B[i, t.N_LIN] else 1)] += pressure * abs(w[force + k])
+
+
+@hot
+def relative_body_residual(B, i, w):
+    """The residual of body i in round-offs of its terms, all in the unit √D_kk; infinite if NaN."""
+    F, s, u, port = U(B[i, t.W_F]), U(B[i, t.W_SCALE]), U(B[i, t.W_UNIT]), B[i, t.W_GAM]
+    for k in range(B[i, t.N_LIN] + B[i, t.N_ROT]):  # these forces are sums of larger ones
+        w[port + k] = w[B[i, t.W_PORTS] + (0 if k < B[i, t.N_LIN] else 1)]
+    sizes, scales, sums, forces = broadcast(0.0), broadcast(0.0), broadcast(0.0), U(port)
+    for k in range(U(0), U(B[i, t.WIDE]), W):
+        unit = load(w, u + k)
+        residual = times(absolute(load(w, F + k)), unit)
+        sizes, sums = maximum(sizes, residual), add(sums, residual)
+        scales = maximum(scales, times(add(load(w, s + k), absolute(load(w, forces + k))), unit))
+    size = largest_of(sizes)
+    if not total(sums) <= 1e300:  # a maximum may skip a NaN, a sum does not
+        return np.inf
+    return size / (EPS * largest_of(scales)) if size > 0.0 else 0.0

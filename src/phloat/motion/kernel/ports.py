@@ -30,9 +30,18 @@ from phloat.motion.kernel.machine.dense import (
     matrix_products,
     rotate,
 )
-from phloat.motion.kernel.machine.simd import broadcast, store
+from phloat.motion.kernel.machine.simd import broadcast, pack, store
 
 THIRD = 1.0 / 3.0
+
+
+@inner
+def ground_at(w, frame, out):
+    """Writes to w[out] the point and directions of an end on the ground."""
+    copy(3, w, frame, w, out + t.C)
+    fill(3, 0.0, w, out + t.ARM)
+    copy(9, w, frame + t.FRAME_DIR, w, out + t.DIR)
+    copy(9, w, frame + t.FRAME_DIR, w, out + t.TRIAD)
 
 
 @hot
@@ -46,26 +55,24 @@ def port_at(B, E, e, data, w, q, frame, out, scratch):
         area_force(B, E, e, data, w, q, q, 0.0)
         return
     if i < 0:
-        copy(3, w, frame, w, out + t.C)
-        fill(3, 0.0, w, out + t.ARM)
-        copy(9, w, frame + t.FRAME_DIR, w, out + t.DIR)
-        copy(9, w, frame + t.FRAME_DIR, w, out + t.TRIAD)
+        ground_at(w, frame, out)
         return
-    n, lin, x, phi = B[i, t.LONG], B[i, t.N_LIN], E[e, t.E_X], E[e, t.E_PHI]
+    n, lin, point, phi = B[i, t.LONG], B[i, t.N_LIN], E[e, t.E_X], E[e, t.E_PHI]
     eta, A = q + t.Q_ETA, q + t.Q_A
-    y0 = data[x] + dot_4(n, data, phi, w, eta)
-    y1 = data[x + 1] + dot_4(n, data, phi + n, w, eta)
-    y2 = data[x + 2]
+    y0 = data[point] + dot_4(n, data, phi, w, eta)
+    y1 = data[point + 1] + dot_4(n, data, phi + n, w, eta)
+    y2 = data[point + 2]
     if lin == 3:
         y2 += dot_4(n, data, phi + 2 * n, w, eta)
     if E[e, t.E_SHORT]:
         slope = out + t.PORT_SIZE
         matrix_products(1, data, E[e, t.E_SHORT], B[i, t.N_ETA], n, w, eta, w, slope)
         y0 += 0.5 * dot_4(n, w, slope, w, eta)
-    for a in range(3):
-        arm = w[A + 3 * a] * y0 + w[A + 3 * a + 1] * y1 + w[A + 3 * a + 2] * y2
-        w[out + t.ARM + a] = arm
-        w[out + t.C + a] = w[q + a] + arm
+    x, y, z = rotate(
+        w, A, y0, y1, y2
+    )  # stored as vectors, since numbers stored one by one cannot be loaded as one at once
+    store(w, U(out + t.C), pack(w[q] + x, w[q + 1] + y, w[q + 2] + z, x))
+    store(w, U(out + t.ARM + 1), pack(y, z, 0.0, 0.0))  # and the first two numbers of the directions
     if E[e, t.E_TURNS]:
         directions_at(B, E, e, data, w, q, frame, out, scratch)
 
@@ -104,18 +111,29 @@ def port_start(B, E, e, data, w, scratch):
     port_at(B, E, e, data, w, B[i, t.W_Q] if i >= 0 else 0, E[e, t.E_FRAME0], E[e, t.E_START], scratch)
 
 
+@inner
+def ground_end(E, e, w):
+    """Writes the end e on the ground at the end of the step, and the mean of its start and end."""
+    ground_at(w, E[e, t.E_FRAME1], E[e, t.E_END])
+    average_4(t.PORT_SIZE, w, E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN])
+
+
 @hot
 def port_end(B, E, e, data, w, scratch, h):
-    """Writes the port at the end of the step, and the mean of its start and end."""
+    """Writes the port of a body at the end of the step, and the mean of its start and end."""
     i = E[e, t.E_BODY]
     if E[e, t.E_TURNS] == t.AREA:
         area_force(B, E, e, data, w, B[i, t.W_Q], B[i, t.W_Q1], 0.5 * h)
         return
-    port_at(B, E, e, data, w, B[i, t.W_Q1] if i >= 0 else 0, E[e, t.E_FRAME1], E[e, t.E_END], scratch)
-    average_4(t.PORT_SIZE if E[e, t.E_TURNS] else t.POINT_SIZE, w, E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN])
+    start, end, mean = E[e, t.E_START], E[e, t.E_END], E[e, t.E_MEAN]
+    port_at(B, E, e, data, w, B[i, t.W_Q1], E[e, t.E_FRAME1], end, scratch)
+    average_4(t.POINT_SIZE, w, start, end, mean)
+    if E[e, t.E_TURNS]:
+        o = t.POINT_SIZE
+        average_4(t.PORT_SIZE - o, w, start + o, end + o, mean + o)
     if E[e, t.E_SHORT]:
         long, o = B[i, t.LONG], t.PORT_SIZE
-        average_4(long, w, E[e, t.E_START] + o, E[e, t.E_END] + o, E[e, t.E_MEAN] + o)
+        average_4(long, w, start + o, end + o, mean + o)
 
 
 @hot
@@ -220,6 +238,22 @@ def power(B, E, e, data, w, force):
     fill(B[i, t.WIDE], 0.0, w, B[i, t.W_Y])
     carry_mean(B, E, e, data, w, force, B[i, t.W_Y])
     return dot_4(B[i, t.WIDE], w, B[i, t.W_Y], w, B[i, t.W_X])
+
+
+@hot
+def work(B, E, e, data, w, h):
+    """Work of the forces at a port over the step, h × forces · velocities (J)."""
+    i, force = E[e, t.E_BODY], E[e, t.E_OUT]
+    if i < 0:
+        return 0.0
+    if E[e, t.E_TURNS]:
+        return h * power(B, E, e, data, w, force)
+    total, start, end = 0.0, E[e, t.E_START] + t.ARM, E[e, t.E_END] + t.ARM
+    for a in range(3):  # without directions it is f · Δc
+        total += w[force + a] * (w[end + a] - w[start + a])
+    for a in range(B[i, t.N_LIN]):
+        total += w[force + a] * h * w[B[i, t.W_X] + a]
+    return total
 
 
 @inner

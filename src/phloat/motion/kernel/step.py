@@ -4,12 +4,12 @@ import math
 
 from phloat.motion.kernel import body as of_body, newton, tables as t
 from phloat.motion.kernel.machine.compiler import entry, inner
-from phloat.motion.kernel.machine.dense import copy
+from phloat.motion.kernel.machine.dense import copy, swap
 from phloat.motion.kernel.machine.pointers import pointer
 from phloat.motion.kernel.model import as_pointers
 from phloat.motion.kernel.newton import correct, refactor, residuals, undo_correction
 from phloat.motion.kernel.partition import START, run_all, serve
-from phloat.motion.kernel.ports import port_start, power
+from phloat.motion.kernel.ports import ground_end, port_start, work
 from phloat.motion.kernel.rows import gap_at, potential, record_extremes
 
 SOLVED, DIVERGED, SINGULAR = 0, 1, 2
@@ -39,9 +39,7 @@ def swap_factors(m, w, iw, bank):
     """Swaps the factors in w with those in `bank`, which belong to the other step size."""
     position = 0
     for k in range(len(m.factors)):
-        start = m.factors[k, 0]
-        for i in range(m.factors[k, 1]):
-            w[start + i], bank[position + i] = bank[position + i], w[start + i]
+        swap(m.factors[k, 1], w, m.factors[k, 0], bank, position)
         position += m.factors[k, 1]
     iw[t.I_SET] = 1 - iw[t.I_SET]
     iw[t.I_FACTORED], iw[t.I_OTHER] = iw[t.I_OTHER], iw[t.I_FACTORED]
@@ -67,8 +65,14 @@ def start_ports(m, w):
 
 @inner
 def predict(m, w, iw, weights):
-    """Initial unknowns: extrapolated from the last three steps with these weights; at first the velocities of the state."""
+    """Initial unknowns: extrapolated from the last three steps with these weights; at first the velocities of the state.
+
+    Also sets the ends on the ground, where they do not depend on the unknowns.
+    """
     B, started = m.bodies, iw[t.I_STARTED]
+    for e in range(len(m.ends)):
+        if m.ends[e, t.E_BODY] < 0:
+            ground_end(m.ends, e, w)
     for i in range(len(B)):
         x, x_1, x_2, x_3 = B[i, t.W_X], B[i, t.W_OLD], B[i, t.W_OLDER], B[i, t.W_OLDEST]
         for k in range(B[i, t.SIZE]):
@@ -138,7 +142,7 @@ def add_works(m, w, h):
     for j in range(len(J)):
         for side in range(2):
             e = J[j, t.J_B] if side else J[j, t.J_A]
-            w[J[j, t.J_WORK] + side] += h * power(B, E, e, m.data, w, E[e, t.E_OUT])
+            w[J[j, t.J_WORK] + side] += work(B, E, e, m.data, w, h)
 
 
 @inner

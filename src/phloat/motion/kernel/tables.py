@@ -33,7 +33,7 @@ W_DW = 59  # in w, of the kind: the constant part of D, wide × wide
 FIRST_END, N_END = 61, 62  # in the list of ends by body
 LONG = 60  # deformation coordinates, to a multiple of four: rows of numbers by coordinate are padded with zeros
 W_T = 63  # in w: scratch of the range of the body
-BODY_COLUMNS = 64
+BODY_COLUMNS = 64  # rows of 256 bytes
 
 # --- ends ------------------------------------------------------------------------------------------------------------
 # body (−1 is the ground), entry, in data Φ (linear × n), Ψ (angular × n), x; in w the port at start, end and in the mean
@@ -92,6 +92,7 @@ SCRATCH, OUT_A, OUT_B, SCRATCH_SIZE = 0, 64, 80, 128
 # and in it: tolerance of residuals (round-offs), cost of new factors (iterations), a reference length,
 # the step size for the other threads
 TOLERATED, COSTLY, FLOOR, STEP = 120, 121, 122, 123
+LARGEST = 112  # the largest residual of the bodies of a range, and its body
 # --- KernelModel.offsets: offsets in w of the vectors on all multipliers, and their sizes -----------------------
 LAM, RIGHT, PIVOTS, S_AT, S_SIZE, DELTA, MULTIPLIERS, SAVED = range(8)
 # --- header of iw ------------------------------------------------------------------------------------------------------

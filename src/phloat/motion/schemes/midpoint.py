@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from phloat.errors import InputError, not_negative, positive, require_steps
+from phloat.errors import AccuracyError, InputError, not_negative, positive, require_steps
+from phloat.motion.ledger import energy_ledger
 from phloat.motion.result import Result
 from phloat.motion.run.driver import run_to_end
 from phloat.motion.run.kernel_run import KernelRun, KernelStepper, Substeps
@@ -83,15 +84,22 @@ def _require_tolerance(newton: float | None) -> None:
 #     h → (γ, γ, 1 − 4γ, γ, γ) h,   γ = 1/(4 − 4^⅓)                                                   (Suzuki)
 #
 # All invariants of the default step are preserved. Velocities at the nodes miss the joints by O(h²); positions are of order four.
+# Dampers take energy in the four steps forward and give some back in the one backward; over a step they take, unless they are
+# so strong that motion stops within it. The losses are checked after the run.
 
 
 GAMMA = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+FED = 1e-9  # of the largest energy: round-off of the losses between two outputs
 PARTS = Substeps((GAMMA, GAMMA, 1.0 - 4.0 * GAMMA, GAMMA, GAMMA))
 
 
 @dataclass(frozen=True)
 class Composition4:
-    """Fourth order in positions for undamped systems; each step consists of five midpoint steps; `newton` as in Midpoint."""
+    """Fourth order in positions; each step consists of five midpoint steps; `newton` as in Midpoint.
+
+    One of the five goes back in time, where dampers give energy back. A run in which a body or damper has fed more than it has
+    taken between two outputs ends in an AccuracyError: the step is too long for such strong damping.
+    """
 
     newton: float | None = None
 
@@ -102,18 +110,31 @@ class Composition4:
         if task.dt is None:
             raise InputError("the step is missing: give dt=…")
         damping = [f"{name}.servo" for name, servo in task.servos.items() if servo.damping and not servo.every]
-        if damped := _first_damped(task.system) or next(iter(damping), ""):
+        if unknown := next(iter([*_own_dampers(task.system), *damping]), ""):
             raise InputError(
-                f"{damped!r} is damped, and Composition4 takes steps back in time, where damping feeds; use Midpoint"
+                f"{unknown!r} is damped by a law of its own, and Composition4 takes steps back in time, where it may feed; "
+                "use Midpoint"
             )
-        return run_to_end(FixedSteps(KernelRun(task, tolerance=self.newton, parts=PARTS), task.dt))
+        return _require_losses(run_to_end(FixedSteps(KernelRun(task, tolerance=self.newton, parts=PARTS), task.dt)))
 
 
-def _first_damped(system: System) -> str:
-    """The first body or element with damping; empty if there is none."""
-    bodies = (name for name, body in system.bodies.items() if body.elastic.damped)
-    elements = (name for name, e in system.elements.items() if any(law.resists for law in e.laws))
-    return next(iter([*bodies, *elements]), "")
+def _own_dampers(system: System) -> list[str]:
+    """The elements whose damping is a function, as that of friction."""
+    return [name for name, e in system.elements.items() if any(law.resists and law.function for law in e.laws)]
+
+
+def _require_losses(result: Result) -> Result:
+    """Raises AccuracyError if a body or damper has fed energy between two outputs, beyond round-off."""
+    ledger = energy_ledger(result)
+    largest = max(float(np.abs(line).max(initial=0.0)) for line in ledger.stored.values())
+    for name, line in ledger.dissipated.items():
+        fed = -float(np.diff(line).min(initial=0.0))
+        if fed > FED * max(largest, float(np.abs(line).max())):
+            raise AccuracyError(
+                f"the damping of {name!r} has fed {fed:.2g} J between two outputs: it is too strong for this step of "
+                "Composition4; take a smaller dt, or Midpoint"
+            )
+    return result
 
 
 # --- fixed steps, from node to node ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Offsets are converted to unsigned integers: Numba then omits the test for negati
 import numpy as np
 
 from phloat.motion.kernel.machine.compiler import exact, hot, inner
-from phloat.motion.kernel.machine.simd import FOUR, absolute, broadcast, load, plus, store, times, total
+from phloat.motion.kernel.machine.simd import FOUR, absolute, broadcast, load, plus, store, times, total, totals
 
 U = np.uintp
 W = U(FOUR)
@@ -113,6 +113,21 @@ def matrix_products(count, M, o, n, length, x, p, y, q):
         q += length
 
 
+@inner
+def multiply_rows(rows, M, o, n, x, p, y, q):
+    """y = M x for M of rows × n, both multiples of four: four rows at a time."""
+    o, n, p, q = U(o), U(n), U(p), U(q)
+    for i in range(U(0), U(rows), W):
+        a, b, c, d = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
+        r0 = o + i * n
+        r1, r2, r3 = r0 + n, r0 + n + n, r0 + n + n + n
+        for s in range(U(0), n, W):
+            value = load(x, p + s)
+            a, b = plus(a, load(M, r0 + s), value), plus(b, load(M, r1 + s), value)
+            c, d = plus(c, load(M, r2 + s), value), plus(d, load(M, r3 + s), value)
+        store(y, q + i, totals(a, b, c, d))
+
+
 # --- of any length --------------------------------------------------------------------------------------------------------
 
 
@@ -147,6 +162,19 @@ def copy(n, x, p, y, q):
     p, q = U(p), U(q)
     for i in range(U(n)):
         y[q + i] = x[p + i]
+
+
+@inner
+def swap(n, x, p, y, q):
+    """Exchanges n numbers of x and y."""
+    p, q, n = U(p), U(q), U(n)
+    fours = n - n % W
+    for k in range(U(0), fours, W):
+        four = load(x, p + k)
+        store(x, p + k, load(y, q + k))
+        store(y, q + k, four)
+    for k in range(fours, n):
+        x[p + k], y[q + k] = y[q + k], x[p + k]
 
 
 @inner

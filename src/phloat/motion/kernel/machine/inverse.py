@@ -6,7 +6,7 @@ D is padded to a multiple of four by the identity. Pivots are 4 × 4 blocks with
 
 from phloat.motion.kernel.machine.compiler import hot, inner
 from phloat.motion.kernel.machine.dense import U, W
-from phloat.motion.kernel.machine.simd import broadcast, load, minus, pack, plus, store, times, totals
+from phloat.motion.kernel.machine.simd import broadcast, load, minus, pack, plus, store, times
 
 ONE, TWO, THREE = U(1), U(2), U(3)
 
@@ -95,18 +95,3 @@ def _inverse(a, b, c, d):
     determinant = a * d - b * c
     f = 1.0 / determinant
     return (d * f, -b * f, -c * f, a * f), abs(determinant) > 0.0
-
-
-@inner
-def apply_inverse(M, o, n, x, p, y, q):
-    """y = M x for M = D⁻¹, n × n with n a multiple of four: four rows at a time."""
-    o, n, p, q = U(o), U(n), U(p), U(q)
-    for i in range(U(0), n, W):
-        a, b, c, d = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
-        r0 = o + i * n
-        r1, r2, r3 = r0 + n, r0 + TWO * n, r0 + THREE * n
-        for s in range(U(0), n, W):
-            value = load(x, p + s)
-            a, b = plus(a, load(M, r0 + s), value), plus(b, load(M, r1 + s), value)
-            c, d = plus(c, load(M, r2 + s), value), plus(d, load(M, r3 + s), value)
-        store(y, q + i, totals(a, b, c, d))

@@ -2,7 +2,8 @@
 
 load(a, k)         a[k], …, a[k + 3]           broadcast(x)         x four times       plus(a, b, c)    a + b c
 store(a, k, v)     the reverse                  pack(a, b, c, d)  four numbers       minus(a, b, c)   a − b c
-total(v)           the sum of the four         totals(a, b, c, d)  four such sums   times(a, b), absolute(v)
+total(v)           the sum of the four         totals(a, b, c, d)  four such sums   times(a, b), add(a, b), absolute(v)
+largest_of(v)      the largest of the four     maximum(a, b)       of each place
 """
 
 from collections.abc import Callable
@@ -106,6 +107,16 @@ def times(builder, a, b):
     return builder.fmul(a, b, flags=_fused)
 
 
+@instruction(four, four, four)
+def add(builder, a, b):
+    return builder.fadd(a, b)
+
+
+@instruction(four, four, four)
+def maximum(builder, a, b):
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
 @instruction(four, four)
 def absolute(builder, a):
     name, kind = f"llvm.fabs.v{FOUR}f64", ir.FunctionType(_vector, [_vector])
@@ -116,6 +127,14 @@ def absolute(builder, a):
 def total(builder, value):
     a, b, c, d = (builder.extract_element(value, ir.Constant(_index_type, k)) for k in range(FOUR))
     return builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
+
+
+@instruction(number, four)
+def largest_of(builder, value):
+    halves = [_mix(builder, value, value, [k, k + 1, 0, 0]) for k in (0, 2)]
+    two = builder.select(builder.fcmp_ordered(">", *halves), *halves)
+    a, b = (builder.extract_element(two, ir.Constant(_index_type, k)) for k in range(2))
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
 @instruction(four, four, four, four, four)

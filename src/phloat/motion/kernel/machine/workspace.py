@@ -86,7 +86,7 @@ def body_workspace(row: np.ndarray, w: Buffer) -> None:
         t.W_C: rot * padded_n,  # after ∂J
         t.W_G0: rot * padded_n,
         **dict.fromkeys((t.W_EPS, t.W_PRE), s),
-        t.W_Q1: t.Q_ETA + padded_n,
+        t.W_Q1: t.Q_ETA + 2 * padded_n,  # and η̄
         t.W_QT: 9,
         t.W_PORTS: 2,
         t.W_J: pairs,
