@@ -130,8 +130,8 @@ def test_rigid_modes_of_a_free_body_in_a_spin_are_counted_by_what_is_kept():
     found = ph.modes(linear)
     assert found.rigid == 3
     low, middle, high = found.elastic[:3]
+    np.testing.assert_allclose(found.elastic[:3], 3.0, rtol=1e-6)
     np.testing.assert_allclose([0.5 * (low + high), middle], 3.0, rtol=1e-10)
-    assert (0.5 * (high - low) / 3.0) ** 2 < 1e-11
     assert (ph.poles(linear) == 0).sum() == 3
 
 
