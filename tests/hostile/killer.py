@@ -116,12 +116,10 @@ def main(where: Path, cases: int, seed: int) -> None:
         for _ in range(chance.choice([0, 1, 2])):  # some are killed again on their second and third way
             ends.append(killed(case, folder, chance.random() * seconds[case]))
             pieces.append(written(folder))
-        late = finished(
-            folder
-        )  # killed after its last file: then its lock, or a part of what it wrote again, lies there still
+        late = finished(folder)  # killed after its last file: then its lock lies there still
         whole = arrays(go_on(case, folder))
         same = all(np.array_equal(whole[name], plain[case][name]) for name in whole)
-        left = sorted(p.name for p in folder.iterdir() if not late and (p.name == "lock" or p.suffix == ".part"))
+        left = sorted(p.name for p in folder.iterdir() if (p.name == "lock" and not late) or p.suffix == ".part")
         print(json.dumps({"case": case, "ends": ends, "pieces": pieces, "same": same, "left": left}), flush=True)
 
 
